@@ -30,10 +30,10 @@ inline auto fields_of(Session& session) {
 }
 // Without `directory`: the file says what the source is when it is written.
 inline auto fields_of(SessionFile& file) {
-  auto& [session, content_hash, layout, directory, selected_column, orders] = file;
+  auto& [session, content_hash, layout, directory, selected_column, orders, trees] = file;
   auto& [comparison, heads, all_layers] = orders;
   return std::tuple_cat(
-      std::tie(content_hash, layout, selected_column, comparison, heads, all_layers),
+      std::tie(content_hash, layout, selected_column, comparison, heads, all_layers, trees),
       fields_of(session));
 }
 inline auto fields_of(HeldHead& held) {
@@ -76,6 +76,10 @@ inline SessionFile unlike_any_default() {
   file.layout = "[n,h,d]";
   file.selected_column = 2;
   file.orders = {"mass_kept", HeadOrder::density, true};
+  ColumnTree tree{.column = 1, .learned_on = "a text, layer2, head 3", .tensors = {}};
+  tree.tensors.set({"tree_weight", {2, 3}, std::vector<float>{1.1f, -2e-38f, 3, 0x1p-149f, 5, 6}});
+  tree.tensors.set("tree_bias", std::vector<float>{0.1f, -0.0f});
+  file.trees = {tree};
   Session& session = file.session;
   session.source = "synthetic:gaussian?n=64&d=8&heads=3";
   session.patch = 5;

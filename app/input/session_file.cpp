@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <type_traits>
 #include <utility>
@@ -84,6 +85,32 @@ Json json_of(const Column& column) {
     put_into_json(held->conditions, json["held"]);
   }
   return json;
+}
+
+constexpr std::size_t most_tree_bytes = std::size_t{4} << 20;  // of all trees of a session
+
+template <class T>
+QByteArray bytes_of(const std::vector<T>& values) {
+  return {reinterpret_cast<const char*>(values.data()),
+          static_cast<qsizetype>(values.size() * sizeof(T))};
+}
+
+std::size_t bytes_of(const ColumnTree& tree) {
+  std::size_t bytes = 0;
+  for (const StructureTensor& tensor : tree.tensors.tensors())
+    bytes += static_cast<std::size_t>(tensor.size()) * sizeof(float);
+  return bytes;
+}
+
+/// Numbers as base64 of 32 bits each, the lowest byte first.
+Json json_of(const ColumnTree& tree) {
+  Json tensors = Json::array();
+  for (const StructureTensor& tensor : tree.tensors.tensors())
+    if (const auto* values = std::get_if<std::vector<float>>(&tensor.values))
+      tensors.push_back({{"name", tensor.name},
+                         {"shape", tensor.shape},
+                         {"float32", bytes_of(*values).toBase64().toStdString()}});
+  return {{"learned_on", tree.learned_on}, {"tensors", tensors}};
 }
 
 Json json_of(const ColourRange& range) {
@@ -208,6 +235,40 @@ struct Reader {
     return held;
   }
 
+  StructureTensor tensor(const Json& json) const {
+    StructureTensor out{.name = get<std::string>(json, "name"),
+                        .shape = get<std::vector<Index>>(json, "shape"),
+                        .values = {}};
+    const auto text = QByteArray::fromStdString(get<std::string>(json, "float32"));
+    const auto decoded =
+        QByteArray::fromBase64Encoding(text, QByteArray::AbortOnBase64DecodingErrors);
+    const QByteArray& bytes = *decoded;
+    std::vector<float> values(static_cast<std::size_t>(bytes.size()) / sizeof(float));
+    if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
+    Index size = 1;
+    for (const Index side : out.shape) {
+      if (side < 0 || (side > 0 && size > std::ssize(values) / side)) size = -1;
+      if (size >= 0) size *= side;
+    }
+    const bool finite = std::ranges::all_of(values, [](float x) { return std::isfinite(x); });
+    if (!decoded || size != std::ssize(values) || !finite)
+      throw InputError(where, "the tensor " + fovea::quoted(out.name) +
+                                  " of a tree does not hold what its shape says; expected finite "
+                                  "float32 numbers as base64");
+    out.values = std::move(values);
+    return out;
+  }
+
+  // Older files have none.
+  void read_tree(const Json& column, std::size_t place, std::vector<ColumnTree>& trees) const {
+    if (!column.contains("tree")) return;
+    const Json& json = at(column, "tree").value();
+    ColumnTree tree{
+        .column = place, .learned_on = get<std::string>(json, "learned_on"), .tensors = {}};
+    for (const Json& one : list(json, "tensors", 8)) tree.tensors.set(tensor(one));
+    trees.push_back(std::move(tree));
+  }
+
   ColourRange range(const Json& json) const {
     const ColourRange range{view(json), get<int>(json, "column"), get<double>(json, "low"),
                             get<double>(json, "high")};
@@ -306,6 +367,10 @@ std::string text_of(const SessionFile& file) {
   if (const Viewport& v = s.viewport; v != Viewport())  // an empty one shows everything
     json["viewport"] = {v.row_begin, v.row_end, v.col_begin, v.col_end};
   for (const Column& column : s.columns) json["columns"].push_back(json_of(column));
+  std::size_t tree_bytes = 0;
+  for (const ColumnTree& tree : file.trees)
+    if (tree.column < s.columns.size() && (tree_bytes += bytes_of(tree)) <= most_tree_bytes)
+      json["columns"][tree.column]["tree"] = json_of(tree);
   for (View view : s.views) json["views"].push_back(to_text(view));
   json["span_choice"] = to_text(s.span_choice);
   json["spans"] = Json::array();
@@ -351,8 +416,10 @@ SessionFile session_from(const std::string& path, const std::string& text) {
   if (s.pinned_query && *s.pinned_query < 0)
     throw InputError(path, "'pinned_query' is " + std::to_string(*s.pinned_query) +
                                "; expected a query counted from 0");
-  for (const Json& column : read.list(json, "columns", most_session_columns))
+  for (const Json& column : read.list(json, "columns", most_session_columns)) {
+    read.read_tree(column, s.columns.size(), out.trees);
     s.columns.push_back(read.column(column));
+  }
   for (const Json& view : read.list(json, "views", most_views))
     s.views.push_back(read.view({{"view", view}}));
   s.settings = read.settings(read.at(json, "settings").value());

@@ -7,6 +7,7 @@
 
 #include "data/source.h"
 #include "input/sort_orders.h"
+#include "session/column_tree.h"
 #include "session/session.h"
 
 namespace fovea {
@@ -21,6 +22,8 @@ struct SessionFile {
   bool directory = false;    // the source was one when the file was written
   int selected_column = 0;
   SortOrders orders = {};
+  /// Learned trees of columns, by column. Of those that are written some 4 MiB stay.
+  std::vector<ColumnTree> trees = {};
 };
 
 /// As JSON.

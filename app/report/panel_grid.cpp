@@ -56,9 +56,15 @@ void PanelGrid::prepare_all(Run& run) {
     if (!exact) exact = prepared(head, {.variant = &reference_variant()});
     columns_.push_back(
         {.found = {.computation =
-                       is_reference(column.variant) ? exact : prepared(head, request_of(column))},
+                       is_reference(column.variant) ? exact : prepared(head, request_for(c))},
          .head = h});
   }
+}
+
+ComputeRequest PanelGrid::request_for(std::size_t column) const {
+  ComputeRequest request = request_of(request_.columns[column]);
+  if (const ColumnTree* tree = tree_of(request_.trees, column)) give_tree(request, *tree);
+  return request;
 }
 
 std::size_t PanelGrid::head_of(std::size_t column) {
@@ -136,7 +142,7 @@ std::vector<std::optional<MeasuredTime>> PanelGrid::times(Run& run) const {
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       if (columns_[c].head != h) continue;
       places.push_back(c);
-      columns.push_back({request_of(request_.columns[c]), columns_[c].found.computation.get()});
+      columns.push_back({request_for(c), columns_[c].found.computation.get()});
     }
     const Reference& reference = heads_[h].reference;
     const auto runs =

@@ -7,6 +7,7 @@
 
 #include "data/source.h"
 #include "evaluate/evaluate.h"
+#include "session/column_tree.h"
 #include "session/session.h"
 #include "views/views.h"
 
@@ -28,9 +29,10 @@ struct PanelGridRequest {
   const std::vector<Column>& columns;
   /// The head that each column holds, with its source; `problem` if it is null or beyond the end.
   std::vector<std::shared_ptr<const HeldProblem>> held = {};
-  Viewport viewport;           // empty means everything
-  std::optional<Index> query;  // of a view of one query; default: the middle
-  Index max_pixels = 512;      // a side of a panel
+  std::vector<ColumnTree> trees = {};  // learned trees that columns are given
+  Viewport viewport;                   // empty means everything
+  std::optional<Index> query;          // of a view of one query; default: the middle
+  Index max_pixels = 512;              // a side of a panel
   bool estimate = false;  // for a long head: maps from a few rows, without running exact attention
 };
 
@@ -67,6 +69,7 @@ class PanelGrid {
   };
 
   std::size_t head_of(std::size_t column);
+  ComputeRequest request_for(std::size_t column) const;
   bool is_long() const { return fovea::is_long(request_.problem.lengths()); }
   void look_at(const Viewport& view);
   void prepare_all(Run& run);

@@ -159,4 +159,18 @@ std::vector<Span> continued_spans(const Session& before, const Source& of_before
   return same ? before.spans : std::vector<Span>{};
 }
 
+std::optional<Index> moved_token(const std::vector<std::string>& before,
+                                 const std::vector<std::string>& after, Index token) {
+  const auto first = std::ranges::mismatch(before, after).in1;
+  if (token < first - before.begin()) return token;
+  const auto last =
+      std::mismatch(before.rbegin(), before.rend(), after.rbegin(), after.rend()).first;
+  const Index moved = token + std::ssize(after) - std::ssize(before);
+  const bool is_after = token >= std::ssize(before) - (last - before.rbegin());
+  // One that both the beginning and the end have was added, or taken away, beside an equal one.
+  return is_after && moved >= first - before.begin() && token < std::ssize(before)
+             ? std::optional(moved)
+             : std::nullopt;
+}
+
 }  // namespace fovea

@@ -1,6 +1,7 @@
 // Another source is opened with the columns, views and look of the one before.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,5 +45,10 @@ void follow_length(Session& next, const Session& shown, Index n_before, Index n)
 /// where their texts are, and where no text is known but there are as many, in the same grid.
 std::vector<Span> continued_spans(const Session& before, const Source& of_before,
                                   const Session& next, const Source& source);
+
+/// Where a token of a text is after an edit: tokens before and after what was edited are the same.
+/// Nothing for a token that was edited, and where no text is known.
+std::optional<Index> moved_token(const std::vector<std::string>& before,
+                                 const std::vector<std::string>& after, Index token);
 
 }  // namespace fovea

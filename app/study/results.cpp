@@ -156,6 +156,7 @@ void Results::update_columns(bool exact_only) {
       state = head.exact;
       state.column = column;
     } else if (!exact_only) {
+      take_given_tree(i);
       update_column(column, static_cast<int>(i), state);
       keep_tree(state);
     } else if (state.computation && !(state.key.head == head.key)) {
@@ -173,7 +174,8 @@ void Results::update_column(const Column& column, int place, ColumnState& state)
   if (tree && !(tree->key.head == head.key)) {
     key.tree_of = tree->key.head;
     const bool same_source = tree->key.head.source == head.key.source;
-    state.kept_tree = (same_source ? "" : tree->source + ", ") + tree->title;
+    state.kept_tree =
+        (same_source || tree->source.empty() ? "" : tree->source + ", ") + tree->title;
   }
   const auto* answer = ask_for(key, head, place, state);
   state.column = column;
@@ -241,8 +243,39 @@ void Results::cancel_learning(std::size_t column) {
                      state.request});
 }
 
-void Results::keep_tree(const ColumnState& state) {
+std::vector<ColumnTree> Results::shown_trees() const {
+  std::vector<ColumnTree> trees;
+  const std::vector<Column>& columns = subject_.session.columns;
+  for (std::size_t i = 0; i < std::min(columns_.size(), columns.size()); ++i) {
+    const ColumnState& state = columns_[i];
+    if (!state.computation || state.stale || !(state.column == columns[i])) continue;
+    const Computation& its = *state.computation;
+    Structure tensors = learned_tensors(*its.variant, its.values, its.op->plan());
+    if (!tensors.empty()) trees.push_back({i, state.kept_tree, std::move(tensors)});
+  }
+  return trees;
+}
+
+void Results::take_given_tree(std::size_t column) {
+  const auto given = std::ranges::find(given_trees_, column, &ColumnTree::column);
+  if (given == given_trees_.end()) return;
+  const ColumnTree tree = std::move(*given);
+  given_trees_.erase(given);
+  const Column& its = subject_.session.columns[column];
+  if (!learns_tree(its)) return;
+  const HeadState& head = head_of(columns_[column]);
+  HeadKey of = head.key;
+  if (!tree.learned_on.empty()) of.source = 0;  // no source has this number
+  keep({{of, without_head(its)}, "", tree.learned_on, head.problem->d(), tree.tensors});
+}
+
+void Results::keep(KeptTree tree) {
   constexpr std::size_t most_trees = 16;
+  trees_.push_front(std::move(tree));
+  if (trees_.size() > most_trees) trees_.pop_back();
+}
+
+void Results::keep_tree(const ColumnState& state) {
   if (!state.computation || state.stale || state.key.tree_of || !learns_tree(state.key.column))
     return;
   if (std::ranges::count(trees_, state.key, [](const KeptTree& tree) { return tree.key; })) return;
@@ -251,9 +284,8 @@ void Results::keep_tree(const ColumnState& state) {
   if (tensors.empty()) return;
   const HeadState& head = head_of(state);
   const HeldHead of{.source = "", .layer = head.key.choice.layer, .head = head.key.choice.head};
-  trees_.push_front({state.key, head.source->name, label_of(of, head.source.get()),
-                     head.problem->d(), std::move(tensors)});
-  if (trees_.size() > most_trees) trees_.pop_back();
+  keep({state.key, head.source->name, label_of(of, head.source.get()), head.problem->d(),
+        std::move(tensors)});
 }
 
 // That of the head itself before that of another one.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "evaluate/evaluate.h"
+#include "session/column_tree.h"
 #include "study/requests.h"
 #include "study/subject.h"
 #include "views/panel_sources.h"
@@ -91,6 +92,11 @@ class Results {
   /// The column has no attention until `Requests::resume`; all else goes on.
   void cancel_learning(std::size_t column);
 
+  /// Trees of the columns of a session that was just opened: they are not learned again.
+  void give_trees(std::vector<ColumnTree> trees) { given_trees_ = std::move(trees); }
+  /// The learned trees that columns show.
+  std::vector<ColumnTree> shown_trees() const;
+
   /// Ends what update_exact() only prepared, for a long head: the whole computation; null and an
   /// `error` says why not.
   void put(const ComputeKey& key, std::shared_ptr<const Computation> computation,
@@ -121,10 +127,12 @@ class Results {
   /// kept on other heads until it is learned for them.
   struct KeptTree {
     ComputeKey key;
-    std::string source, title;  // names of the head's source and of the head
+    std::string source, title;  // names of the head's source and of the head; empty if not known
     Index d = 0;                // features of the queries and keys that it routes
     Structure tensors;
   };
+  void take_given_tree(std::size_t column);
+  void keep(KeptTree tree);
   void keep_tree(const ColumnState& state);
   const KeptTree* kept_tree(const ComputeKey& key, const Problem& problem) const;
 
@@ -137,7 +145,8 @@ class Results {
   ResultCache<HeadKey, const Problem> problems_{requests_, 3};
   ResultCache<HeadKey, const Matrix> matrices_{requests_, 1};  // of n = 8192: 256 MiB
   ComputationCache computations_{requests_, 24};
-  std::list<KeptTree> trees_;  // the newest first
+  std::list<KeptTree> trees_;            // the newest first
+  std::vector<ColumnTree> given_trees_;  // of columns that were not updated yet
   ResultCache<ComparisonKey, const Metrics> metrics_{requests_, 64};
   ResultCache<ComparisonKey, const std::vector<Diagnostic>> diagnostics_{requests_, 64};
 };

@@ -40,6 +40,7 @@ void follow_columns(std::vector<ColourRange>& ranges, const std::vector<int>& or
 SessionEditor::SessionEditor(Study& study) : study_(study) {
   // Other patches are a step from the moment they are chosen.
   connect(&study_, &Study::opened, this, [this](bool new_source) {
+    keep_marks();
     if (!new_source && !steps_.empty()) steps_[at_].session = study_.session();
   });
   connect(&study_, &Study::not_opened, this, [this] {
@@ -360,7 +361,27 @@ void SessionEditor::choose_patch(int patch) {
 }
 
 void SessionEditor::choose_input(const std::string& address) {
+  const Session& shown = study_.session();
+  if (!marked_ || !study_.opening())
+    marked_ = {study_.sequence().tokens, shown.pinned_query, shown.spans, {}};
+  marked_->edited = address;
   choose_content("input", [&](Session& s) { s.source = address; });
+}
+
+void SessionEditor::keep_marks() {
+  const auto marked = std::exchange(marked_, {});
+  if (!marked || study_.session().source != marked->edited) return;
+  const auto moved = [&](Index token) {
+    return moved_token(marked->tokens, study_.sequence().tokens, token);
+  };
+  Session next = study_.session();
+  if (marked->pinned) next.pinned_query = moved(*marked->pinned);
+  for (const Span& span : marked->spans) {
+    const auto first = moved(span.tokens.begin), last = moved(span.tokens.end - 1);
+    if (first && last && *last - *first + 1 == span.tokens.size())
+      next.spans.push_back({span.name, {*first, *last + 1}});
+  }
+  study_.set_session(std::move(next));
 }
 
 void SessionEditor::choose_content(const std::string& kind,

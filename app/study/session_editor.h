@@ -95,6 +95,16 @@ class SessionEditor : public QObject {
   void reopening(const std::string& source, const fovea::Visit& visit);
 
  private:
+  /// What was marked in the text of a model before it was edited.
+  struct MarkedText {
+    std::vector<std::string> tokens;
+    std::optional<Index> pinned;
+    std::vector<Span> spans;
+    std::string edited;  // the address with the text that takes its place
+  };
+  /// Pins the query and names the spans that were marked before an edit, where their tokens are
+  /// now.
+  void keep_marks();
   struct Step {
     Session session;
     std::size_t visit = 0;
@@ -125,6 +135,7 @@ class SessionEditor : public QObject {
   std::optional<std::size_t> going_to_;  // a step of another visit, when its source is there
   std::string last_kind_;
   std::chrono::steady_clock::time_point last_time_;
+  std::optional<MarkedText> marked_;  // until the edited text is there
 };
 
 }  // namespace fovea

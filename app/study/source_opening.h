@@ -10,6 +10,7 @@
 
 #include "input/content_hash.h"
 #include "input/last_model.h"
+#include "session/column_tree.h"
 #include "study/requests.h"
 #include "study/subject.h"
 
@@ -26,6 +27,7 @@ struct SourceToOpen {
   /// Called instead of showing content that has another hash than the expected one. If it is
   /// null, the content is shown and the change is reported.
   std::function<void()> ask_for_other_content = {};
+  std::vector<ColumnTree> trees = {};  // of the session
 };
 
 /// Whether both show the same source, and of an image the same patches.

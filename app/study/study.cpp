@@ -76,10 +76,11 @@ Study::Study(std::unique_ptr<Backend> backend, std::shared_ptr<Background> backg
 }
 
 void Study::open(const std::string& what, std::optional<Session> session,
-                 const std::string& expected_hash, std::function<void()> ask_for_other_content) {
+                 const std::string& expected_hash, std::function<void()> ask_for_other_content,
+                 std::vector<ColumnTree> trees) {
   auto known = find_source ? find_source(what) : nullptr;
   opening_.open({what, std::move(session), expected_hash, true, std::move(known),
-                 std::move(ask_for_other_content)});
+                 std::move(ask_for_other_content), std::move(trees)});
   if (!source()) update_later();  // to say so
 }
 
@@ -177,13 +178,16 @@ void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
   else if (before.source)
     requests_.discard(std::move(before.source));
   results_.set_length(lengths.keys);
+  results_.give_trees(as.trees);
   cards_.choose({}, 0);
   choose_leaves(0, {0, 0});
   choose_block({});
   forget_readings();
   requests_.resume();
   apply(std::move(next));
-  results_.update_heads();  // while the window shows what was opened
+  if (!as.new_source)
+    held_since_ = Clock::now();  // the pictures before stay until there are others
+  results_.update_heads();       // while the window shows what was opened
   emit opened(as.new_source);
   emit session_changed();
   if (const std::string words = words_on_left_out(waited, waiting_); continued_ && !words.empty())

@@ -30,8 +30,8 @@ class Study : public QObject {
   /// was made with; another one is reported, or `ask_for_other_content` is called instead of
   /// showing it.
   void open(const std::string& what, std::optional<Session> session = {},
-            const std::string& expected_hash = {},
-            std::function<void()> ask_for_other_content = {});
+            const std::string& expected_hash = {}, std::function<void()> ask_for_other_content = {},
+            std::vector<ColumnTree> trees = {});
   /// Opens a source that is there already, by its path.
   void open(std::shared_ptr<const Source> source);
   /// The opened source goes on, as a live stream does with another step: this is no step of undo.
@@ -40,6 +40,8 @@ class Study : public QObject {
   void continue_source(std::shared_ptr<const Source> source);
   /// The source of a path that is there already; null if it is to be read. The window sets it.
   std::function<std::shared_ptr<const Source>(const std::string& what)> find_source;
+  /// The learned trees that the columns of the session show.
+  std::vector<ColumnTree> trees() const { return results_.shown_trees(); }
   bool opening() const { return opening_.pending().has_value(); }
   /// Whether a source is being opened with this Session.
   bool is_opening(const Session& session) const {
@@ -114,8 +116,8 @@ class Study : public QObject {
   bool panels_ready() const { return !opening() && subject_.source && cells_.ready(); }
   /// The same but for panels that take long: ranks, and reach.
   bool pictures_ready() const { return !opening() && subject_.source && cells_.ready(false); }
-  /// Whether the model is still that of the step before continue_source(): a step is shown as a
-  /// whole, unless it takes long.
+  /// Whether the model is still that of the step before continue_source(), or of the text before an
+  /// edit of it: a step is shown as a whole, unless it takes long.
   bool holds_step() const { return held_since_.has_value(); }
   /// The panels are ready, and no change waits for an update.
   bool settled() const { return !update_timer_.isActive() && panels_ready(); }

@@ -276,7 +276,7 @@ void Files::open_session(const QString& path, const SessionFile& file, std::func
                 .then = std::move(then)};
     if (!file.layout.empty()) opening_.selected_column = file.selected_column;
     return workspace_.study.open(file.session.source, file.session, file.content_hash,
-                                 std::move(ask_for_other_content));
+                                 std::move(ask_for_other_content), file.trees);
   }
   const MissingPart missing = missing_part(file);
   workspace_.info_bar.offer(
@@ -326,7 +326,8 @@ SessionFile Files::session_file(const Session& session) const {
           .content_hash = shown ? workspace_.study.content_hash() : "",
           .layout = docks_.layout().toBase64().toStdString(),
           .selected_column = workspace_.study.selected_column(),
-          .orders = docks_.orders()};
+          .orders = docks_.orders(),
+          .trees = shown ? workspace_.study.trees() : std::vector<ColumnTree>()};
 }
 
 // Says why not if it returns false.

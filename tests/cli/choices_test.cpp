@@ -10,9 +10,11 @@
 #include "input/session_file.h"
 #include "io/bytes.h"
 #include "io/safetensors_writer.h"
+#include "io/structure_file.h"
 #include "io/tensor_file.h"
 #include "messages.h"
 #include "session/session.h"
+#include "variants/learned_tree.h"
 #include "views/views.h"
 
 using namespace fovea;
@@ -170,6 +172,45 @@ TEST_CASE("law: a column that holds a head of another file has the panels of tha
     CHECK(held[p] == whole[p]);
   }
   CHECK(held != panels_of(opened, ""));
+}
+
+TEST_CASE("a figure with a learned tree is the same when it is made again from itself") {
+  const TemporaryDirectory scratch;
+  const std::string source = "synthetic:clusters?n=128&d=16&heads=2&seed=1";
+  // A tree of the other head, as the window keeps it.
+  const std::string fit = scratch / "fit.safetensors";
+  REQUIRE(run_program({"fit", source, "--variant", "tf", "--set", "height=3", "--steps", "40",
+                       "--head", "0", "-o", fit})
+              .status == 0);
+  SessionFile file{.session = standard_session(source, 128), .content_hash = ""};
+  file.session.head = 1;
+  file.session.views = {find_view("tree"), find_view("mask")};
+  Column column{.variant = "tf", .values = defaults(find_variant("tf").schema), .seed = 0};
+  set_value(find_variant("tf").schema, column.values, "height", "3");
+  set_learned(find_variant("tf"), column.values, 40);
+  file.session.columns = {column};
+  ColumnTree tree{.column = 0, .learned_on = "layer 0, head 0", .tensors = {}};
+  const Structure all = read_structure(fit, 0, 1);
+  for (const char* name : {"tree_weight", "tree_bias"}) tree.tensors.set(*all.find(name));
+  file.trees = {tree};
+  const std::string session = scratch / "s.fovea.json";
+  write_session(session, file);
+  const auto drawn = [&](const std::string& from, std::vector<std::string> more = {}) {
+    const std::string data = scratch / "data.json";
+    std::vector<std::string> words{"render", from, "-o", scratch / "again.svg", "--data", data};
+    words.insert(words.end(), more.begin(), more.end());
+    const Ended ended = run_program(words);
+    CAPTURE(ended.err);
+    REQUIRE(ended.status == 0);
+    return nlohmann::json::parse(read_bytes(data));
+  };
+  const auto first = drawn(session);
+  CHECK(first.dump().find("learned on layer 0, head 0") != std::string::npos);
+  std::filesystem::rename(scratch / "again.svg", scratch / "first.svg");
+  CHECK(drawn(scratch / "first.svg") == first);
+  // What is another head, or another tree, learns its own.
+  CHECK(drawn(session, {"--seed", "3"}).dump().find("learned on") == std::string::npos);
+  CHECK(drawn(session, {"--head", "0"}).dump().find("learned on") == std::string::npos);
 }
 
 TEST_CASE("a session of an attention matrix is drawn where its session looked") {

@@ -324,6 +324,34 @@ TEST_CASE("a session of more columns or views than a window can show is refused"
   CHECK(written.refusal().find("a session of 2000 views") != std::string::npos);
 }
 
+TEST_CASE("trees that are too large stay out of a session, and damaged ones are refused") {
+  Written written;
+  const auto tree = [](std::size_t column, std::size_t numbers) {
+    ColumnTree made{.column = column, .learned_on = "", .tensors = {}};
+    made.tensors.set("tree_bias", std::vector<float>(numbers, 0.5f));
+    return made;
+  };
+  // One of a column that is not there, one of 4 MiB, and one beyond these.
+  written.file.trees = {tree(1000, 1), tree(0, std::size_t{1} << 20), tree(1, 1)};
+  written.write();
+  CHECK(read_session(written.path).trees == std::vector{written.file.trees[1]});
+  written.file.trees = {tree(1, 2)};
+  written.write();
+  const auto refused = [&](const QByteArray& part, const QByteArray& by) {
+    CAPTURE(by.toStdString());
+    written.write();
+    written.replace(part, by);
+    CHECK(written.refusal().find("the tensor 'tree_bias' of a tree does not hold what its shape "
+                                 "says") != std::string::npos);
+  };
+  const QByteArray numbers = "\"AAAAPwAAAD8=\"";  // twice 0.5
+  refused(numbers, "\"AAAAPw==\"");
+  refused(numbers, "\"AAAAPwAAAD8\"");         // no end
+  refused(numbers, "\"AAAAPwAAAD\u0000==\"");  // no base64
+  refused(numbers, "\"AAAAPwAAwH8=\"");        // NaN
+  refused("\"shape\": [\n            2", "\"shape\": [\n            -2");
+}
+
 TEST_CASE("a session of more ranges, spans or hidden names than people give is refused") {
   Written written;
   Session& session = written.file.session;

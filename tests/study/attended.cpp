@@ -124,6 +124,26 @@ bool has_requested_learning(const Study& study) {
   });
 }
 
+/// A session that is opened with its trees shows the same column, and learns nothing.
+void check_opens_with_its_trees(const Study& study, const std::string& learned_on) {
+  const std::vector<ColumnTree> trees = study.trees();
+  REQUIRE(trees.size() == 1);
+  CHECK(trees[0].column == 1);
+  CHECK(trees[0].learned_on == learned_on);
+  Study other(std::make_unique<CpuLike>());
+  other.open(two_heads, study.session(), {}, {}, trees);
+  bool learns = false;
+  REQUIRE(wait_until([&] {
+    learns = learns || has_requested_learning(other);
+    return other.settled() && other.columns().size() == 3 && other.columns()[1].computation;
+  }));
+  CHECK_FALSE(learns);
+  const ColumnState &before = study.columns()[1], &after = other.columns()[1];
+  CHECK(after.kept_tree == learned_on);
+  CHECK(after.computation->op->plan().structure == before.computation->op->plan().structure);
+  CHECK(other.trees() == trees);
+}
+
 }  // namespace
 
 TEST_CASE("a learned tree is kept on another head until it is asked to learn again") {
@@ -143,6 +163,7 @@ TEST_CASE("a learned tree is kept on another head until it is asked to learn aga
                                          study.columns()[1].computation->op->plan());
   REQUIRE_FALSE(tree.empty());
   CHECK(study.columns()[1].kept_tree.empty());
+  check_opens_with_its_trees(study, "");
 
   editor.change("head", [](Session& s) { s.head = 1; });
   REQUIRE(wait_until([&] { return study.settled() && study.columns()[1].computation; }));
@@ -156,6 +177,7 @@ TEST_CASE("a learned tree is kept on another head until it is asked to learn aga
   CHECK(std::ranges::count(plan.notes, "the tree was learned on layer 0, head 0") == 1);
   CHECK(study.model()->column_figures[1]->parameters.starts_with("tree of layer 0, head 0"));
   CHECK(study.model()->cells[0][1].panel->caption.find("learned on layer 0") != std::string::npos);
+  check_opens_with_its_trees(study, "layer 0, head 0");
 
   run.learn();
   REQUIRE(wait_until([&] { return run.steps() > 20 && run.best() && study.settled(); }));

@@ -1,11 +1,14 @@
 // A model in the window: what is typed or dropped is what it reads.
 #include <doctest/doctest.h>
 
+#include <QElapsedTimer>
 #include <QLabel>
 #include <QPlainTextEdit>
 #include <QSettings>
 #include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
+#include <cmath>
 
 #include "input/assets.h"
 #include "study/background.h"
@@ -49,6 +52,50 @@ struct Typing {
 };
 
 }  // namespace
+
+TEST_CASE("the pinned query and named spans stay with their words while the text is edited") {
+  Typing typing;
+  const auto session = [&]() -> const Session& { return typing.window.study().session(); };
+  constexpr Index cat = 2;
+  typing.window->editor().pin(cat);
+  typing.window->change("spans", [](Session& s) { s.spans = {{"animal", {cat, cat + 1}}}; });
+  typing.type("sat the cat");
+  REQUIRE(typing.ends());
+  CHECK(session().pinned_query == 3);
+  CHECK(session().spans == std::vector<Span>{{"animal", {3, 4}}});
+  // Two edits of which the first was not read yet.
+  typing.type("sat the cat.");
+  typing.type("the cat");  // the words before the edited ones are others, those after it the same
+  REQUIRE(typing.ends());
+  CHECK(session().pinned_query == 2);
+  CHECK(session().spans == std::vector<Span>{{"animal", {2, 3}}});
+  typing.type("the sat.");  // the word is not there any more
+  REQUIRE(typing.ends());
+  CHECK_FALSE(session().pinned_query);
+  CHECK(session().spans.empty());
+  typing.window.trigger("undo");
+  REQUIRE(wait_until([&] { return session().source == typing.model.address("the cat"); }));
+  CHECK(session().pinned_query == cat);
+  CHECK(session().spans.size() == 1);
+}
+
+TEST_CASE("while a text is edited its pictures stay until there are others") {
+  Typing typing;
+  QElapsedTimer since;
+  double first_blank_ms = INFINITY;
+  QObject::connect(&typing.window.study(), &Study::opened, typing.field, [&] { since.start(); });
+  QObject::connect(&typing.window.study(), &Study::model_changed, typing.field, [&](auto model) {
+    const auto is_blank = [](const CanvasCell& cell) { return !cell.panel; };
+    if (since.isValid() && std::ranges::any_of(model->cells[0], is_blank))
+      first_blank_ms = std::min(first_blank_ms, double(since.elapsed()));
+  });
+  typing.type("the cat sat");
+  REQUIRE(typing.ends());
+  REQUIRE(typing.window.settle());
+  CHECK(typing.window.study().model()->lengths == Lengths{5, 5});
+  // Results that take longer than 400 ms are waited for in sight.
+  CHECK(first_blank_ms >= 390);
+}
 
 TEST_CASE("a text that is typed is what the model reads, and undo brings the old one back") {
   const TinyTextModel model;

@@ -4,9 +4,11 @@
 
 #include <QApplication>
 #include <QElapsedTimer>
+#include <QMouseEvent>
 #include <QThread>
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "data/error.h"
 #include "study/background.h"
@@ -17,8 +19,8 @@ namespace fovea {
 namespace {
 
 constexpr QSize window_size{1600, 1000};
-constexpr double one_to_one = 512;  // tokens of a view entry by entry
-constexpr int places = 3;           // where the path zooms in to single entries
+constexpr double most_one_to_one = 512;  // tokens of a view entry by entry
+constexpr int places = 3;                // where the path zooms in to single entries
 
 double ms_of(const QElapsedTimer& clock) {
   return static_cast<double>(clock.nsecsElapsed()) * 1e-6;
@@ -64,7 +66,10 @@ class Path {
     since_open.start();
     open(since_open);
     explore();
+    zoom_at_rest();
+    hover();
     wait_for_exact(since_open);
+    change_heads();
     close();
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
@@ -139,6 +144,16 @@ class Path {
                120);
   }
 
+  /// Milliseconds until `done`, from a change.
+  template <class Change, class Done>
+  double time_until(Change change, Done done, const char* what, double limit_s) {
+    QElapsedTimer clock;
+    clock.start();
+    change();
+    wait_until(done, what, limit_s);
+    return ms_of(clock);
+  }
+
   void look_at(double row, double col, double span) {
     const double n = static_cast<double>(figures_.n);
     span = std::min(span, n);
@@ -146,16 +161,70 @@ class Path {
     col = std::clamp(col - span / 2, 0.0, n - span);
     const Viewport wanted{row, row + span, col, col + span};
     if (wanted == painted_->viewport) return;
-    QElapsedTimer clock;
-    clock.start();
-    window_.change("path", [&](Session& session) { session.viewport = wanted; });
-    wait_until([&] { return painted_->viewport == wanted; }, "frame", 10);
-    figures_.frame_ms.push_back(ms_of(clock));
+    figures_.frame_ms.push_back(time_until(
+        [&] { window_.change("path", [&](Session& session) { session.viewport = wanted; }); },
+        [&] { return painted_->viewport == wanted; }, "frame", 10));
     figures_.own_ms.push_back(window_.canvas().last_frame_ms());
+  }
+
+  bool is_sharp() { return study().fully_refined() && study().panels_ready() && is_painted(); }
+
+  void zoom_at_rest() {
+    const auto n = static_cast<double>(figures_.n);
+    double span = n;
+    for (int step = 0; step < 8; ++step) {
+      span *= 0.9;
+      wait_until([&] { return is_sharp(); }, "sharp view", 120);
+      QElapsedTimer clock;
+      clock.start();
+      look_at(n / 3, n / 3, span);
+      figures_.zoom_ms.push_back(ms_of(clock));
+      wait_until([&] { return is_sharp(); }, "sharp view", 120);
+      figures_.sharp_ms.push_back(ms_of(clock));
+    }
+    look_at(n / 2, n / 2, n);
+  }
+
+  void hover() {
+    wait_until([&] { return is_sharp(); }, "sharp view", 120);
+    Canvas& canvas = window_.canvas();
+    const QRectF panel = canvas.panel_place(0, 1);
+    for (int step = 1; step <= 30; ++step) {
+      const QPointF at = panel.topLeft() +
+                         QPointF(panel.width() * step / 31, panel.height() * (step * 7 % 31) / 31);
+      const int before = frames_;
+      figures_.hover_ms.push_back(time_until(
+          [&] {
+            QMouseEvent move(QEvent::MouseMove, at, canvas.mapToGlobal(at), Qt::NoButton,
+                             Qt::NoButton, Qt::NoModifier);
+            QCoreApplication::sendEvent(&canvas, &move);
+          },
+          [&] { return frames_ > before; }, "frame", 10));
+    }
+  }
+
+  void change_heads() {
+    const auto source = study().source();
+    const Index layer = study().session().layer,
+                heads = source->layers[static_cast<std::size_t>(layer)].heads();
+    if (heads < 2) return;
+    for (Index step = 1; step <= 12; ++step) {
+      wait_until([&] { return is_sharp(); }, "sharp view", 120);
+      const Index head = step % heads;
+      figures_.head_ms.push_back(time_until([&] { window_.editor().choose_head(layer, head); },
+                                            [&] {
+                                              const auto exact = study().exact();
+                                              return exact && exact->key.head.choice.head == head &&
+                                                     study().panels_ready() && is_painted();
+                                            },
+                                            "picture of another head", 120));
+    }
   }
 
   void explore() {
     const double n = static_cast<double>(figures_.n);
+    const double one_to_one = std::min(most_one_to_one, std::max(8.0, std::floor(n / 4)));
+    figures_.one_to_one = static_cast<Index>(one_to_one);
     for (int place = 0; place < places; ++place) {
       const double row = n * (place + 1) / (places + 1), col = n * (places - place) / (places + 1);
       double span = n;

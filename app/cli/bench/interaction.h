@@ -17,8 +17,13 @@ struct InteractionFigures {
   int width = 0, height = 0;  // of the canvas, device pixels
   double estimate_ms = 0;     // from the request of the file to its first map on screen
   double first_look_ms = 0;   // from the end of reading the file to its first map on screen
-  /// For views at 1:1, from the last step of the path until all is exact.
+  /// For views of `one_to_one` tokens, from the last step of the path until all is exact.
   std::vector<double> settled_ms;
+  Index one_to_one = 0;
+  /// From a move of the pointer to the next frame, which shows the pair; from a step of zooming in
+  /// at rest to the first frame of the new view, and until all of it is exact; from the choice of
+  /// another head to its pictures, empty for a source of one head.
+  std::vector<double> hover_ms, zoom_ms, sharp_ms, head_ms;
   // Times of frames on the path: of drawing alone, and from the change of the view to the screen.
   std::vector<double> own_ms, frame_ms;
   std::vector<double> empty_ms;  // of frames of an empty window of the same size

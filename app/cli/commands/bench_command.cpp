@@ -245,10 +245,11 @@ namespace {
 // Measures the window, which opens sources by name. Without SOURCE it opens synthetic clusters of
 // length n.
 InteractionFigures interact(const BenchOptions& options, const Console& console) {
-  const std::string source =
-      !options.source.what.empty()
-          ? options.source.address()
-          : "synthetic:clusters?n=" + std::to_string(options.n) + "&d=" + std::to_string(options.d);
+  const std::string source = !options.source.what.empty()
+                                 ? options.source.address()
+                                 : "synthetic:clusters?n=" + std::to_string(options.n) +
+                                       "&d=" + std::to_string(options.d) +
+                                       (options.n <= 16384 ? "&heads=4" : "");
   return measure_interaction(source, options.backend,
                              [&] { return console.stop.stop_requested(); });
 }

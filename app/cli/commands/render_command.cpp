@@ -51,7 +51,7 @@ Source load(RenderOptions& options, const CLI::App& command, const Console& cons
     throw refusal_of_elsewhere(path, elsewhere.unknown, "and does not state its SHA-256");
   for (const std::string& one : files_of(file.session))
     print_note(console.err, path + ": its session reads " + one);
-  take_up(options, file.session, command);
+  take_up(options, file, command);
   Source source = options.source.load(console.stop, options.backend.threads);
   check_session(file.session, source);
   if (file.content_hash.empty() || has_content(source, file.content_hash, console.stop))
@@ -137,7 +137,7 @@ std::vector<std::shared_ptr<const HeldProblem>> held_problems(const RenderOption
   return problems;
 }
 
-std::vector<std::vector<Panel>> panels_of(const RenderOptions& options, const Source& source,
+std::vector<std::vector<Panel>> panels_of(RenderOptions& options, const Source& source,
                                           const Console& console, Run& run, Figure& figure,
                                           std::optional<Session>& session) {
   const Index head = options.heads.heads_in(source).front();
@@ -145,6 +145,7 @@ std::vector<std::vector<Panel>> panels_of(const RenderOptions& options, const So
   tell_left_out(options.variants, problem, console.err);
   const auto backend = options.backend.make(console.err);
   const std::vector<Column> columns = columns_of(options, problem);
+  if (!options.session || columns != options.session->columns) options.trees.clear();
   if (!options.width && options.preset.empty()) figure.style.width = usual_width(columns.size());
   session = session_of(options, source, columns, problem.lengths());
   if (!options.data.empty())
@@ -164,6 +165,7 @@ std::vector<std::vector<Panel>> panels_of(const RenderOptions& options, const So
                         .settings = options.settings,
                         .columns = columns,
                         .held = held,
+                        .trees = options.trees,
                         .viewport = options.session ? options.session->viewport : Viewport{},
                         .query = options.session ? options.session->pinned_query : std::nullopt,
                         .max_pixels = pixels_of_a_panel(options, figure.style, columns.size()),
@@ -209,12 +211,14 @@ std::vector<std::vector<Panel>> panels_of_matrix(const RenderOptions& options, c
 }
 
 /// The recipe in the file of the figure.
-Recipe recipe_of(const std::optional<Session>& session, const Source& source,
-                 const Console& console, const std::string& output) {
-  Recipe recipe{.session = {}, .command = command_line(console.words, output)};
+Recipe recipe_of(const std::optional<Session>& session, const RenderOptions& options,
+                 const Source& source, const Console& console) {
+  Recipe recipe{.session = {}, .command = command_line(console.words, options.output)};
   if (session)
-    recipe.session =
-        text_for_figure({.session = *session, .content_hash = hash_to_write(source, console)});
+    recipe.session = text_for_figure({.session = *session,
+                                      .content_hash = hash_to_write(source, console),
+                                      .layout = {},
+                                      .trees = options.trees});
   return recipe;
 }
 
@@ -257,7 +261,7 @@ void run_render(RenderOptions options, const CLI::App& command, const Console& c
   if (!options.made_by.empty())
     figure.recipe.command = options.made_by;
   else if (!options.no_session)
-    figure.recipe = recipe_of(session, source, console, options.output);
+    figure.recipe = recipe_of(session, options, source, console);
   write_figure(options.output, figure);
   if (!options.data.empty()) {
     write_numbers(options.data, figure.rows);

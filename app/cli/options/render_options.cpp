@@ -67,7 +67,8 @@ void add_field(CLI::App& command, RenderOptions& options, const Field& field) {
 
 }  // namespace
 
-void take_up(RenderOptions& options, const Session& session, const CLI::App& command) {
+void take_up(RenderOptions& options, const SessionFile& file, const CLI::App& command) {
+  const Session& session = file.session;
   const auto left_open = [&](const char* name) { return command.count(name) == 0; };
   options.source.what = session.source;
   if (left_open("--patch")) options.source.open.patch = session.patch;
@@ -87,6 +88,9 @@ void take_up(RenderOptions& options, const Session& session, const CLI::App& com
   if (!left_open("--variant")) options.session->columns.clear();
   if (!left_open("--seed"))
     for (Column& column : options.session->columns) column.seed = options.parameters.seed;
+  const bool same_head =
+      left_open("--layer") && left_open("--head") && options.heads.conditions == session.conditions;
+  if (same_head && options.session->columns == session.columns) options.trees = file.trees;
 }
 
 FigureStyle style_of(const RenderOptions& options) {

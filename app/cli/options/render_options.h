@@ -34,10 +34,11 @@ struct RenderOptions {
   std::map<std::string, std::string> of_views;  // given settings of views, by the ids of fields
   std::optional<Session>
       session;  // of a session file given as SOURCE: values that the command line does not set
+  std::vector<ColumnTree> trees;  // of its columns, if their head and parameters are the same
 };
 
 /// Takes from the session everything that the command line does not set.
-void take_up(RenderOptions& options, const Session& session, const CLI::App& command);
+void take_up(RenderOptions& options, const SessionFile& file, const CLI::App& command);
 FigureStyle style_of(const RenderOptions& options);
 /// The columns of the session, or of the command line's variants, with the --set values applied.
 std::vector<Column> columns_of(const RenderOptions& options, const Problem& head);

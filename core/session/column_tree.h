@@ -1,0 +1,28 @@
+// A ColumnTree is the learned tree that a column of a session shows. Whoever computes the column
+// again is given it, so that the same figure comes out wherever the tree was learned.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "evaluate/computation.h"
+#include "plan/structure.h"
+
+namespace fovea {
+
+struct ColumnTree {
+  std::size_t column = 0;  // an index into Session::columns
+  /// "layer2, head 3": the head on which it was learned, if that is not the column's own.
+  std::string learned_on;
+  Structure tensors;
+  friend bool operator==(const ColumnTree&, const ColumnTree&) = default;
+};
+
+/// Gives a request the tree. A note says on which head it was learned if that is another one.
+void give_tree(ComputeRequest& request, const ColumnTree& tree);
+
+/// The tree of a column; null if there is none.
+const ColumnTree* tree_of(const std::vector<ColumnTree>& trees, std::size_t column);
+
+}  // namespace fovea
