@@ -211,13 +211,22 @@ class Path {
     for (Index step = 1; step <= 12; ++step) {
       wait_until([&] { return is_sharp(); }, "sharp view", 120);
       const Index head = step % heads;
-      figures_.head_ms.push_back(time_until([&] { window_.editor().choose_head(layer, head); },
-                                            [&] {
-                                              const auto exact = study().exact();
-                                              return exact && exact->key.head.choice.head == head &&
-                                                     study().panels_ready() && is_painted();
-                                            },
-                                            "picture of another head", 120));
+      const auto is_of_head = [&] {
+        const auto exact = study().exact();
+        return exact && exact->key.head.choice.head == head && is_painted();
+      };
+      QElapsedTimer clock;
+      clock.start();
+      window_.editor().choose_head(layer, head);
+      wait_until(
+          [&] {
+            const CanvasCell& cell = painted_->cells[0][0];
+            return is_of_head() && cell.panel && cell.status.empty() && !cell.stale;
+          },
+          "picture of another head", 120);
+      figures_.head_ms.push_back(ms_of(clock));
+      wait_until([&] { return is_of_head() && study().pictures_ready(); }, "all pictures", 120);
+      figures_.all_of_head_ms.push_back(ms_of(clock));
     }
   }
 

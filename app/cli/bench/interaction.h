@@ -22,8 +22,8 @@ struct InteractionFigures {
   Index one_to_one = 0;
   /// From a move of the pointer to the next frame, which shows the pair; from a step of zooming in
   /// at rest to the first frame of the new view, and until all of it is exact; from the choice of
-  /// another head to its pictures, empty for a source of one head.
-  std::vector<double> hover_ms, zoom_ms, sharp_ms, head_ms;
+  /// another head to its first picture, and to all of them, empty for a source of one head.
+  std::vector<double> hover_ms, zoom_ms, sharp_ms, head_ms, all_of_head_ms;
   // Times of frames on the path: of drawing alone, and from the change of the view to the screen.
   std::vector<double> own_ms, frame_ms;
   std::vector<double> empty_ms;  // of frames of an empty window of the same size
