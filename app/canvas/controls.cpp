@@ -206,6 +206,8 @@ void Controls::row_buttons(Scene& scene, int row, const Rect& window, bool seen)
   const Rect label = scene.grid.row_label(row);
   const double length = ink_->letters.width(label_of(scene.view(row)), body_face) + 8;
   const Rect name{label.x, label.centre().y - length / 2, icon + 2, length};
+  // Beside a low panel the signs stand at the right of its name rather than on it.
+  const double side = label.x + 1 + (label.height < length + 3 * icon ? icon + 2 : 0);
   const std::string tip = scene.view(row)->meaning + "\nA click opens the settings of the row.";
   if (button("view", name, window, tip.c_str()))
     requests_.push_back([row = scene.rows[row], name](Canvas& c) {
@@ -213,7 +215,7 @@ void Controls::row_buttons(Scene& scene, int row, const Rect& window, bool seen)
     });
   if (seen) draw_more_icon({name.x + 1, name.bottom(), icon, icon / 2});
   if (has_colour_menu(scene.view(row))) {
-    const Rect where{label.x + 1, label.y, icon, icon};
+    const Rect where{side, label.y, icon, icon};
     if (button("norm", where, window, "How numbers become colours"))
       ImGui::OpenPopup("choose norm");
     if (seen) draw_norm_icon(where, scene.settings.norm);
@@ -223,7 +225,7 @@ void Controls::row_buttons(Scene& scene, int row, const Rect& window, bool seen)
     }
   }
   if (!ranges_shown(scene, row, -1).empty()) {
-    const Rect where{label.x + 1, label.bottom() - icon, icon, icon};
+    const Rect where{side, label.bottom() - icon, icon, icon};
     const bool locked = is_locked(scene, row, -1);
     if (button("lock", where, window,
                locked ? "Let the range of colours follow the numbers"

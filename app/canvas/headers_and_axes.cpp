@@ -99,36 +99,37 @@ double width_with_word(const HeaderFigure& figure, const drawing::Lettering& let
   return letters.width(figure.number, figure_face) + gap + letters.width(figure.word);
 }
 
-/// Whether there is room for the words of figures, in all columns alike.
-bool have_words(const Scene& scene, double largest) {
-  for (int c = 0; c < scene.grid.columns(); ++c) {
-    const ColumnFigures* figures = scene.figures(c);
-    if (!figures) continue;
-    for (const HeaderFigure& figure : figures_of(*figures, largest))
-      if (width_with_word(figure, scene.fonts) > figure_place(scene.grid.header(c), 0).width)
-        return false;
-  }
-  return true;
-}
-
 /// How the figures of all columns are drawn alike.
 struct FigureLook {
   double largest_error;
-  bool words;
+  Letters face = figure_face;
+  bool any = false, words = true;  // words: beside the numbers
 };
+
+FigureLook figure_look(const Scene& scene) {
+  FigureLook look{.largest_error = largest_error(scene)};
+  for (int c = 0; c < scene.grid.columns(); ++c) {
+    const ColumnFigures* figures = scene.figures(c);
+    if (!figures) continue;
+    look.any = true;
+    const double room = figure_place(scene.grid.header(c), 0).width;
+    for (const HeaderFigure& figure : figures_of(*figures, look.largest_error)) {
+      if (scene.fonts.width(figure.number, figure_face) > room) look.face = narrow_title_face;
+      look.words &= width_with_word(figure, scene.fonts) <= room;
+    }
+  }
+  return look;
+}
 
 void draw_figures(Ink& ink, const Scene& scene, int column, const FigureLook& look) {
   const Rect where = scene.grid.header(column);
-  const auto& [largest, words] = look;
-  const auto figures = figures_of(*scene.figures(column), largest);
+  const auto figures = figures_of(*scene.figures(column), look.largest_error);
   const std::array colours{ink.style.approximate, ink.style.accent};
   for (std::size_t f = 0; f < figures.size(); ++f) {
     const HeaderFigure& figure = figures[f];
     const Rect place = figure_place(where, f);
-    const bool fits = ink.letters.width(figure.number, figure_face) <= place.width;
-    ink.write(place, figure.number, Align::left, ink.style.text,
-              fits ? figure_face : narrow_title_face);
-    if (words)
+    ink.write(place, figure.number, Align::left, ink.style.text, look.face);
+    if (look.words)
       ink.write(place.without(width_with_word(figure, ink.letters) - ink.letters.width(figure.word),
                               3, 0, 0),
                 figure.word, Align::left, ink.style.faint);
@@ -215,7 +216,10 @@ void draw_drop_line(Ink& ink, const Scene& scene) {
 std::string shortened_title(const std::string& title, double room,
                             const drawing::Lettering& letters, Letters face,
                             const std::string& following) {
-  const std::size_t end = name_end(title);
+  std::size_t end = name_end(title);
+  // A short last word tells variants of one paper apart: "Treefor… TF".
+  if (const std::size_t last = title.rfind(' ', end); last != title.npos && end - last <= 3)
+    end = last;
   const std::string apart = title.substr(end) + following;
   const std::string name =
       letters.elided(title.substr(0, end), room - letters.width(apart, face), face);
@@ -231,9 +235,12 @@ std::optional<Rect> parameters_place(const Scene& scene, int column) {
 
 void draw_headers(Ink& ink, const Scene& scene) {
   const Rect window = scene.grid.window();
+  const FigureLook look = figure_look(scene);
+  // Where columns are too narrow for the words, they stand once beside the numbers of all.
+  if (look.any && !look.words)
+    ink.write({0, scene.grid.header(0).y + figures_top, window.x - 8, figures_height},
+              "error, cost", Align::right, ink.style.faint);
   const Clip clip(ink, {window.x - 4, 0, window.width + 8, window.bottom()});
-  const double largest = largest_error(scene);
-  const FigureLook look{largest, have_words(scene, largest)};
   for (int c = 0; c < scene.grid.columns(); ++c) draw_header(ink, scene, c, look);
   draw_drop_line(ink, scene);
 }

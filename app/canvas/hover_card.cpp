@@ -223,6 +223,11 @@ void shorten(std::vector<Line>& lines, double room, bool in_grid) {
   const std::size_t most = std::max(1.0, (room - 24) / card_line_height);
   if (!in_grid && lines.size() <= most) return;
   std::erase_if(lines, [](const Line& line) { return line.column >= 0 && line.faint; });
+  const auto has_error = [](const Line& line) {
+    return line.column >= 0 && !line.words[2].empty();
+  };
+  if (std::ranges::none_of(lines, has_error))  // exact attention has none
+    for (Line& line : lines) line.words[2].clear();
   if (lines.size() > most) lines.resize(most);
 }
 

@@ -38,14 +38,17 @@ void draw_caption(Ink& ink, const Scene& scene, int row, int column) {
   const std::string& caption = scene.captions[row][column];
   const Rect where = scene.grid.caption(row, column);
   Rect line{where.x, where.y, where.width, Grid::line_height};
-  const std::string value = value_at_pointer(scene, row, column);
-  const double taken = value.empty() ? 0 : ink.letters.width(value) + 8;
-  if (taken > 0 && taken < where.width) ink.write(line, value, Align::right, ink.style.text);
-  if (taken > 0)  // the number at the cursor takes the first line
-    return ink.write(line, ink.letters.elided(caption, where.width - taken), Align::left,
-                     ink.style.faint);
-  for (const std::string& words :
-       ink.letters.wrapped(caption, where.width, drawing::most_caption_lines)) {
+  auto lines = ink.letters.wrapped(caption, where.width, drawing::most_caption_lines);
+  lines.resize(drawing::most_caption_lines);
+  // The number at the cursor stands at the end of the last line.
+  if (const std::string value = value_at_pointer(scene, row, column); !value.empty()) {
+    const double room = where.width - ink.letters.width(value) - 8;
+    const Rect last{line.x, line.y + line.height * (drawing::most_caption_lines - 1), line.width,
+                    line.height};
+    if (room > 0) ink.write(last, value, Align::right, ink.style.text);
+    lines.back() = ink.letters.elided(lines.back(), std::max(0.0, room));
+  }
+  for (const std::string& words : lines) {
     ink.write(line, words, Align::left, ink.style.faint);
     line.y += line.height;
   }

@@ -94,15 +94,17 @@ void ColourBar::lay_out_upright(const Lettering& letters, const Request& request
     return;
   }
   const double names = legend_.height() > 0 ? legend_.height() + gap : 0;
-  double length = request.length - names;
-  if (request.bar > 0) length = std::min(length, request.bar);
-  bar_ = {0, 0, kUpright * letters.size(), std::max(0.0, length)};
+  const double length = request.length - names,
+               bar = request.bar > 0 ? std::min(length, request.bar) : length;
+  bar_ = {0, 0, kUpright * letters.size(), std::max(0.0, bar)};
   legend_at_ = {0, bar_.bottom() + gap};
   label_ = {request.width - letters.line(), 0, letters.line(), bar_.height};
-  // Beside a short bar the words on pooling are left out before the quantity is cut.
+  // Beside a short bar the words on pooling are left out before the quantity is cut, and a quantity
+  // that is longer than the bar goes on below it.
   const std::string whole = scale_.title();
-  label_lines_ = {letters.width(whole) <= bar_.height ? whole
-                                                      : letters.elided(scale_.label, bar_.height)};
+  if (letters.width(scale_.label) > bar_.height) label_.height = std::max(bar_.height, length);
+  label_lines_ = {
+      letters.width(whole) <= bar_.height ? whole : letters.elided(scale_.label, label_.height)};
 }
 
 Rect ColourBar::gradient() const {

@@ -31,7 +31,7 @@ void BackgroundRun::stop() {
   study_.requests().discard(std::move(step_));
   step_.reset();
   timer_.stop();
-  waiting_ = false;
+  waits_for_.clear();
   study_.go_on_measuring();
   emit changed();
 }
@@ -47,8 +47,14 @@ void BackgroundRun::poll() {
     study_.requests().cancel({kind_});
   if (measuring) last_.start();
   constexpr int patience_ms = 500;  // between two steps other requests have short turns
-  const bool waiting = last_.elapsed() > patience_ms;
-  if (std::exchange(waiting_, waiting) != waiting) emit changed();
+  const QString waits_for = last_.elapsed() > patience_ms ? name_what_runs() : QString();
+  if (std::exchange(waits_for_, waits_for) != waits_for) emit changed();
+}
+
+QString BackgroundRun::name_what_runs() const {
+  const Engine::Status status = study_.status();
+  return status.busy() ? QString("Waiting for: ") + traits_of(*status.running).text
+                       : "Waiting while the window computes";
 }
 
 void BackgroundRun::request_step() {

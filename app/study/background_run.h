@@ -32,22 +32,25 @@ class BackgroundRun : public QObject {
   void stop();
   bool running() const { return step_ != nullptr; }
   /// For other requests.
-  bool waiting() const { return waiting_; }
+  bool waiting() const { return !waits_for_.isEmpty(); }
+  /// "Waiting for: Trying settings"; empty if it does not wait.
+  const QString& waiting_text() const { return waits_for_; }
 
  signals:
-  /// It began or ended to wait, or it ended.
+  /// It began or ended to wait, it waits for something else, or it ended.
   void changed();
 
  private:
   void poll();
   void request_step();
+  QString name_what_runs() const;
 
   Study& study_;
   RequestKind kind_;
   std::shared_ptr<const Step> step_;  // null: not running
   std::function<bool()> wanted_;
   int engine_ = 0;
-  bool waiting_ = false;
+  QString waits_for_;
   QTimer timer_;
   QElapsedTimer last_;  // since a step was running
 };

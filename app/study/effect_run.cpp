@@ -293,7 +293,7 @@ void EffectRun::time_next(Work& work, std::vector<ReplacedPart> parts) {
 }
 
 QString EffectRun::doing() const {
-  return waiting() ? "Waiting while the window computes" : doing_;
+  return waiting() ? waiting_text() : doing_;
 }
 
 }  // namespace fovea

@@ -45,6 +45,7 @@ class EffectRun : public QObject {
 
   bool running() const { return steps_.running(); }
   bool waiting() const { return steps_.waiting(); }  // for other requests
+  const QString& waiting_text() const { return steps_.waiting_text(); }
   /// What the last start was for.
   enum class Task { none, column, alone, policy, file };
   Task task() const { return task_; }

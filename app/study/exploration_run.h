@@ -37,6 +37,7 @@ class ExplorationRun : public QObject {
   bool running() const { return steps_.running(); }
   bool can_resume() const { return explorer_ && !running() && !complete() && !stale(); }
   bool waiting() const { return steps_.waiting(); }  // for other requests
+  const QString& waiting_text() const { return steps_.waiting_text(); }
   bool complete() const { return done_ == total_; }
   /// The source, the mask, the scale, the back end, or the head or layer that was asked for has
   /// changed since.

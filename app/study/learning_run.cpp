@@ -201,6 +201,12 @@ void LearningRun::begin(std::size_t column) {
   column_ = column;
   columns_ = study_.session().columns;
   title_ = study_.title_of(static_cast<int>(column));
+  // The curves stay when another head is chosen. A title names a head that its column holds.
+  const auto source = study_.source();
+  const Session& session = study_.session();
+  if (!shown.held && (source->layers.size() > 1 || source->layers.front().heads() > 1))
+    title_ +=
+        " on " + layer_label(*source, session.layer) + ", head " + std::to_string(session.head);
   record_ = {};
   best_.reset();
   done_ = 0;

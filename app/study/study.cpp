@@ -21,19 +21,25 @@ constexpr auto together = 80ms;            // results that arrive within it are 
 constexpr auto longest_hold = 400ms;       // of a step that is shown as a whole
 constexpr auto progress_interval = 100ms;  // between two reports of progress in the cells
 
-/// Names the columns that wait now and did not before; empty if there are none.
+/// Names the columns that wait now, with a source of `n` tokens, and did not before; empty if there
+/// are none.
 std::string words_on_left_out(const std::vector<WaitingColumn>& before,
-                              const std::vector<WaitingColumn>& now) {
+                              const std::vector<WaitingColumn>& now, Index n) {
   std::string names;
   int count = 0;
+  bool too_long = n > long_head;
   for (const WaitingColumn& one : now) {
     const auto same = [&](const WaitingColumn& other) { return other.column == one.column; };
     if (std::ranges::any_of(before, same)) continue;
     add_item(names, one.title);
     ++count;
+    too_long &= one.n <= long_head && !one.column.held;
   }
   if (count == 0) return {};
-  return "This source cannot show " + names + ". " +
+  const std::string why = too_long ? (count == 1 ? ", which takes" : ", which take") +
+                                         std::string(" long with ") + std::to_string(n) + " tokens"
+                                   : "";
+  return "This source cannot show " + names + why + ". " +
          (count == 1 ? "The column returns" : "The columns return") +
          " with a source that can. Undo opens the source before, with all columns.";
 }
@@ -190,7 +196,8 @@ void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
   results_.update_heads();       // while the window shows what was opened
   emit opened(as.new_source);
   emit session_changed();
-  if (const std::string words = words_on_left_out(waited, waiting_); continued_ && !words.empty())
+  if (const std::string words = words_on_left_out(waited, waiting_, lengths.keys);
+      continued_ && !words.empty())
     emit reported(QString::fromStdString(words));
   update();  // asks for results before the window is drawn
 }

@@ -42,6 +42,7 @@ class SweepRun : public QObject {
   const Status& status() const { return status_; }
   /// For other requests.
   bool waiting() const { return steps_.waiting(); }
+  const QString& waiting_text() const { return steps_.waiting_text(); }
 
  signals:
   void changed();

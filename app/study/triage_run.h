@@ -31,6 +31,7 @@ class TriageRun : public QObject {
   void resume();
   bool running() const { return steps_.running(); }
   bool waiting() const { return steps_.waiting(); }  // for other requests
+  const QString& waiting_text() const { return steps_.waiting_text(); }
 
   struct Row {
     ExploredHead head;

@@ -1,6 +1,7 @@
 #include "window/actions.h"
 
 #include <QAction>
+#include <QActionGroup>
 #include <QApplication>
 #include <QDockWidget>
 #include <QMenu>
@@ -161,9 +162,19 @@ class Actions : public QObject {
     });
     menu->addSeparator();
     QMenu* look = menu->addMenu("T&heme");
+    auto* looks = new QActionGroup(look);
     for (const auto& [name, text] :
-         {std::pair{"desktop", "As the desktop"}, {"dark", "Dark"}, {"light", "Light"}})
-      look->addAction(text, this, [this, name = QString(name)] { window_.set_look(name); });
+         {std::pair{"desktop", "As the desktop"}, {"dark", "Dark"}, {"light", "Light"}}) {
+      QAction* action =
+          look->addAction(text, this, [this, name = QString(name)] { window_.set_look(name); });
+      action->setCheckable(true);
+      action->setData(name);
+      looks->addAction(action);
+    }
+    QObject::connect(look, &QMenu::aboutToShow, looks, [this, looks] {
+      for (QAction* action : looks->actions())
+        action->setChecked(action->data().toString() == window_.look());
+    });
     QMenu* docks = menu->addMenu("&Docks");
     for (const auto* dock : window_.findChildren<QDockWidget*>())
       docks->addAction(dock->toggleViewAction());

@@ -73,6 +73,7 @@ class MainWindow : public QMainWindow {
   void show_add_columns();
   /// Sets the look of all windows: "dark", "light", or "desktop" to follow the desktop.
   void set_look(const QString& look);
+  const QString& look() const { return look_; }
   /// Whether the desktop is dark now. Tests replace it.
   std::function<bool()> ask_desktop;
 

@@ -66,7 +66,10 @@ class StatusLine : public QObject {
       progress_->setValue(int(progress_->maximum() * status.fraction));
     }
     QString text;
-    if (study_.paused()) text = "Cancelled";
+    if (study_.paused())
+      text = "Cancelled";
+    else if (status.busy() && traits_of(*status.running).in_background)
+      text = traits_of(*status.running).text + to_qt(time_left_text(status));
     if (working) {
       text = study_.opening() ? traits_of(RequestKind::open).text
              : status.busy()  ? traits_of(*status.running).text

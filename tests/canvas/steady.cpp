@@ -134,6 +134,38 @@ TEST_CASE("words of a header are left out before numbers, and parameters one by 
   }
 }
 
+TEST_CASE("numbers of narrow headers have one size, and their names stand once beside all") {
+  auto model = with_figures(7);
+  const char* numbers[] = {"0.7", "0.53", "1.2", "0.0123", "0.84", "0.9"};
+  for (int c = 1; c < 7; ++c) {
+    model->column_figures[c]->error = std::stod(numbers[c - 1]);
+    model->column_figures[c]->cost = 0.2;
+  }
+  LaidOutModel laid_out(*model, small_canvas);
+  CHECK(std::ranges::count(laid_out.texts(), "error, cost") == 1);
+  std::vector<double> heights;
+  for (const auto& one : laid_out.headers())
+    if (one.kind == "text" && (std::ranges::count(numbers, one.text) > 0 || one.text == "0.012"))
+      heights.push_back(one.where.height);
+  REQUIRE(heights.size() == 6);
+  for (const double height : heights) CHECK(height == heights[0]);
+  LaidOutModel large(*model, {2400, 900});
+  CHECK(large.says("error"));
+  CHECK_FALSE(large.says("error, cost"));
+}
+
+TEST_CASE("a title that is cut keeps the letters that tell variants of one paper apart") {
+  auto model = with_figures(7);
+  model->column_titles[1] = "Treeformer of some length TF";
+  model->column_titles[2] = "Treeformer of some length TC";
+  LaidOutModel laid_out(*model, small_canvas);
+  for (const char* end : {"… TF", "… TC"}) {
+    CAPTURE(end);
+    CHECK(std::ranges::any_of(laid_out.texts(),
+                              [&](const std::string& words) { return words.ends_with(end); }));
+  }
+}
+
 TEST_CASE("what tells columns apart comes first below a title that has no room for it") {
   auto model = with_figures(7);
   model->column_titles[1] = "H-Transformer-1D, samples 8";

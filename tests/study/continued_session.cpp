@@ -173,6 +173,7 @@ TEST_CASE("columns that a source cannot show are named, and come back with one t
   REQUIRE(said.size() == 1);
   CHECK(said[0].find("Treeformer TF") != std::string::npos);
   CHECK(said[0].find("H-Transformer") == std::string::npos);
+  CHECK(said[0].find("take long with 16384 tokens") != std::string::npos);
   CHECK(said[0].find("Undo") != std::string::npos);
   // Another one that it does not fit: nothing is said again.
   open_and_wait(study, "synthetic:clusters?n=12288&d=4&seed=1", 12288);

@@ -14,9 +14,11 @@
 #include <QStatusBar>
 #include <QTableWidget>
 #include <QTemporaryDir>
+#include <QTest>
 #include <QTextBlock>
 #include <QTextDocument>
 
+#include "figure/painter_ink.h"
 #include "input/session_file.h"
 #include "views/views.h"
 #include "window/dialogs/add_column_dialog.h"
@@ -25,6 +27,7 @@
 #include "window/widgets/fold.h"
 #include "window/widgets/info_bar.h"
 #include "window/widgets/readings.h"
+#include "window/widgets/theme.h"
 
 namespace fovea::test {
 namespace {
@@ -294,9 +297,12 @@ TEST_CASE("the inspector lists a pair in every column, and keeps its height") {
     REQUIRE(points_at(query, key, column));
     CHECK(pair.sizeHint().height() == height);
   }
+  // The pair stays when the pointer leaves, and has no dashes for what it does not have.
+  const QString last = said(window, "Exact");
   window.study().hover(-1, -1, -1);
-  CHECK(said(window, "Exact") == "–");
+  CHECK(said(window, "Exact") == last);
   CHECK(pair.sizeHint().height() == height);
+  CHECK(texts(pair).filter("–").size() == 1);  // the error of exact attention
   for (const auto* label : pair.findChildren<QLabel*>())
     if (!label->isHidden() && !label->text().isEmpty() && label->text() != "query" &&
         label->text() != "key" && label->accessibleName() != "query" &&
@@ -304,6 +310,30 @@ TEST_CASE("the inspector lists a pair in every column, and keeps its height") {
       CAPTURE(label->text().toStdString());
       CHECK_FALSE(label->toolTip().isEmpty());
     }
+}
+
+TEST_CASE("rich text has the colours of the theme that is chosen") {
+  Window window(small, {1600, 1000}, "light");
+  window->docks().show("Timing");
+  REQUIRE(window.settle());
+  REQUIRE(wait_until([&] { return !texts(readings(window, "Worst query")).isEmpty(); }));
+  window->set_look("dark");
+  QTest::qWait(50);
+  int links = 0;
+  for (auto* label : window->findChildren<QLabel*>()) {
+    const QString text = label->text();
+    if (!label->isVisible() || !text.contains("<a ")) continue;
+    CAPTURE(text.toStdString());
+    const QImage followed = label->grab().toImage();
+    label->clear();
+    label->setText(text);
+    CHECK(followed == label->grab().toImage());
+    ++links;
+  }
+  CHECK(links > 0);
+  const QTableWidget& timing = *window->docks().timing;
+  CHECK(timing.horizontalHeaderItem(1)->toolTip().contains(
+      qcolor(window_style().series_colour(1)).name()));
 }
 
 TEST_CASE("with nothing open, docks say so and show neither fields nor headings") {

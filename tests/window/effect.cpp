@@ -168,6 +168,19 @@ TEST_CASE("a policy is found, written, and read again") {
             .contains("is no policy"));
 }
 
+TEST_CASE("the budget suits what was measured until a person chooses one") {
+  Shown shown;
+  auto* budget = shown.find<QDoubleSpinBox>("effect_budget");
+  REQUIRE(shown.measured());
+  const double change = shown.run.found().effect->change();
+  REQUIRE(change > 0.08);
+  CHECK(budget->value() == doctest::Approx(change / 4).epsilon(0.01));  // it has three decimals
+  budget->setValue(0.5);
+  shown.window.study().select_column(2);
+  REQUIRE(shown.measured());
+  CHECK(budget->value() == 0.5);
+}
+
 TEST_CASE("where no policy stays within the budget the grid shows none") {
   Shown shown;
   REQUIRE(shown.measured());

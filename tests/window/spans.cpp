@@ -386,7 +386,7 @@ TEST_CASE("the Spans dock fits a laptop's screen, and Tab reaches all of it") {
     spans.wait();
     window.shoot(QString("spans_%1").arg(look));
     CHECK(window->width() <= 1366);
-    CHECK(window->canvas().height() >= 400);  // two rows are seen with it
+    CHECK(window->canvas().height() >= 300);  // with headers, a row is seen whole
     CHECK_FALSE(spans.fault().isEmpty());
     const QRect room = spans.dock.rect();
     std::set<const QWidget*> controls;

@@ -120,6 +120,26 @@ TEST_CASE("triage: it stops by its button and by Esc, and goes on where it was")
   check_rows(window, page.run(), {.budget = 0.3});
 }
 
+TEST_CASE("triage: trials pause behind the page, and go on when one turns back") {
+  Window window("synthetic:clusters?n=512&d=32&heads=8&seed=1");
+  REQUIRE(window.settle());
+  window.trigger("heads");
+  ExploreDock& dock = *window->exploration();
+  REQUIRE(wait_until([&] { return dock.run().done() > 0; }));
+  REQUIRE(dock.run().running());
+  window.trigger("triage");
+  CHECK_FALSE(dock.run().running());
+  REQUIRE(wait_until([&] { return is_triaged(dock.triage().run()); }));
+  REQUIRE_FALSE(dock.run().complete());
+  window.trigger("heads");
+  CHECK(dock.run().running());
+  // A person who stopped them finds them stopped.
+  dock.findChild<QPushButton*>("explore_start")->click();
+  window.trigger("triage");
+  dock.choose(ExploreDock::Page::heads);
+  CHECK_FALSE(dock.run().running());
+}
+
 TEST_CASE("triage: a double-click opens the head and shows its pattern as a column") {
   Window window(heads_to_triage);
   REQUIRE(window.settle());

@@ -164,6 +164,8 @@ ExportDialog::ExportDialog(QWidget* parent, const ExportQuestion& question)
   form->addRow("&Resolution", resolution_);
   form->addRow("&Look", look_);
   for (QCheckBox* box : {footer_, empty_, rows_, letters_, session_}) form->addRow(box);
+  for (QWidget* of_panels : std::initializer_list<QWidget*>{captions_, empty_, rows_, letters_})
+    form->setRowVisible(of_panels, question.of_panels);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel);
   buttons->button(QDialogButtonBox::Ok)->setText("Choose a file…");
   connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);

@@ -21,6 +21,7 @@ struct ExportQuestion {
   QString title, proposed;  // the dialog's, and the name of the file
   /// The figure in a style; it names no source if it carries no session.
   std::function<Figure(const FigureStyle& style, bool carries_session)> figure;
+  bool of_panels = true;  // else choices for panels are not offered
 };
 
 /// All answers are kept for the next question, except the name.

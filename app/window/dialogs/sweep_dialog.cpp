@@ -152,15 +152,14 @@ QString SweepDialog::message() const {
   if (!study_.lengths().equal())
     return "A sweep over n takes the first tokens of a sequence: this head has " +
            to_qt(study_.lengths().text());
-  if (run_.waiting()) return "Waiting until the window has computed what it shows";
+  if (run_.waiting()) return run_.waiting_text();
   return run_.running() ? "Measuring…" : "Not measured";
 }
 
 QString SweepDialog::state() const {
   const SweepRun::Status& status = run_.status();
   if (run_.running()) {
-    QString text = run_.waiting() ? "Waiting while the window computes"
-                                  : ("Measuring " + status.doing).trimmed();
+    QString text = run_.waiting() ? run_.waiting_text() : ("Measuring " + status.doing).trimmed();
     if (status.seconds_left > 1) text += QString(", %1 s left").arg(status.seconds_left, 0, 'f', 0);
     return text;
   }
@@ -219,7 +218,7 @@ void SweepDialog::export_by_dialog() {
     return figure_of(figure_for(style, carries_session));
   };
   if (const auto wanted =
-          ask_export(*this, {"Export the sweep", in_export_directory("sweep.pdf"), figure}))
+          ask_export(*this, {"Export the sweep", in_export_directory("sweep.pdf"), figure, false}))
     export_to(wanted->path, wanted->style, wanted->carries_session);
 }
 

@@ -8,6 +8,7 @@
 #include <QScreen>
 #include <QScrollArea>
 #include <QScrollBar>
+#include <QSettings>
 #include <QTableWidget>
 #include <QToolButton>
 #include <algorithm>
@@ -22,6 +23,7 @@ namespace {
 
 /// The layout of a program whose docks were other ones is not restored.
 constexpr int layout_version = 2;
+const QString height_setting = "window/height_below";
 
 }  // namespace
 
@@ -112,18 +114,28 @@ void Docks::make_strip() {
   row->addStretch(1);
 }
 
-/// A dock that opens below the canvas is as high as its contents need, so that two rows of panels
-/// stay in sight where the window has room.
+/// All docks below the canvas are equally high: the canvas and the strip stay in place while one
+/// turns from dock to dock. At first they leave the canvas more than half of the window.
 void Docks::give_height(QDockWidget& dock) {
-  const int wanted = &dock == explore_ ? window_.height() * 3 / 7 : window_.height() / 4;
-  const int height = std::max(std::min(wanted, 480), dock.minimumSizeHint().height());
+  const int kept = QSettings().value(height_setting).toInt();
+  int height = kept > 0 ? kept : std::min(window_.height() * 3 / 7, 440);
+  for (const QDockWidget* other : below_)
+    height = std::max(height, other->minimumSizeHint().height());
   // The dock has its place once the window is laid out.
   QMetaObject::invokeMethod(
       &dock,
       [this, &dock, height] {
-        if (is_shown(dock) && is_below(dock)) window_.resizeDocks({&dock}, {height}, Qt::Vertical);
+        if (!is_shown(dock) || !is_below(dock)) return;
+        window_.resizeDocks({&dock}, {height}, Qt::Vertical);
+        given_height_ = dock.height();
       },
       Qt::QueuedConnection);
+}
+
+void Docks::keep_height() {
+  for (const QDockWidget* dock : below_)
+    if (dock->isVisible() && is_below(*dock) && dock->height() != given_height_)
+      QSettings().setValue(height_setting, dock->height());
 }
 
 bool Docks::is_shown(const QDockWidget& dock) {

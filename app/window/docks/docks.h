@@ -47,6 +47,8 @@ struct Docks {
   void toggle_all();
   /// Shows the dock of this name; below the canvas, it takes the place of another one. For tests.
   void show(const QString& name);
+  /// Takes the height to which a person dragged what is below the canvas for all docks there.
+  void keep_height();
   /// Where the docks are, as settings and sessions remember it.
   QByteArray layout() const;
   void restore_layout(const QByteArray& layout);
@@ -75,6 +77,7 @@ struct Docks {
   QList<QDockWidget*> below_;   // the canvas, in the order of the strip
   QList<QDockWidget*> hidden_;  // by toggle_all()
   bool spans_seen_ = false;
+  int given_height_ = 0;  // of the dock that was opened last
 };
 
 }  // namespace fovea

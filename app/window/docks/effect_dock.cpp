@@ -11,6 +11,7 @@
 #include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <cmath>
 
 #include "data/error.h"
 #include "effect/effect_figure.h"
@@ -55,6 +56,8 @@ QString likely_words(const std::vector<LikelyToken>& tokens) {
 
 EffectDock::EffectDock(Study& study, SessionEditor& editor, EffectRun& run)
     : study_(study), editor_(editor), run_(run), soon_(new QTimer(this)) {
+  setObjectName("dock_page");
+  setAttribute(Qt::WA_StyledBackground);
   soon_->setSingleShot(true);
   soon_->setInterval(soon_ms);
   connect(soon_, &QTimer::timeout, this, [this] {
@@ -79,10 +82,13 @@ EffectDock::EffectDock(Study& study, SessionEditor& editor, EffectRun& run)
   column->addWidget(numbers_ = new Readings("Effect in the model"));
   column->addStretch();
   scroll->setWidget(table);
+  constexpr int least = 256;  // of names, numbers with intervals, and those of exact attention
+  scroll->setMinimumWidth(least);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   parts->addWidget(scroll);
   parts->addWidget(make_plot());
   parts->addWidget(make_text());
-  parts->setSizes({240, 260, 300, 360});
+  parts->setSizes({220, 300, 280, 360});
   page->addWidget(parts, 1);
   connect(&run, &EffectRun::changed, this, &EffectDock::refresh);
   for (const auto signal : {&Study::session_changed, &Study::columns_changed})
@@ -122,7 +128,6 @@ QWidget* EffectDock::make_controls() {
     colours_->setCurrentIndex(int(EffectGrid::Colours::change));
     run_.measure_alone(units_->currentIndex() == 0 ? UnitKind::layer : UnitKind::head);
   });
-  row->addStretch();
   row = controls->add_group();
   row->addWidget(budget_of_ = new QComboBox);
   budget_of_->setObjectName("effect_budget_of");
@@ -134,12 +139,16 @@ QWidget* EffectDock::make_controls() {
   budget_->setDecimals(3);
   budget_->setRange(0.001, 100);
   budget_->setSingleStep(0.01);
-  budget_->setValue(0.02);
   budget_->setToolTip(
-      "By how much the loss per token may grow, or how far the last hidden states may move; or "
-      "which share of exact attention's multiply-adds may remain");
-  connect(budget_of_, &QComboBox::activated, this,
-          [this](int of) { budget_->setValue(of == 0 ? 0.02 : 0.25); });
+      "By how much the loss per token may grow, or how far the last hidden states may move: at "
+      "first a quarter of what the selected column changes in the chosen heads. Or which share of "
+      "exact attention's multiply-adds may remain.");
+  connect(budget_, &QDoubleSpinBox::valueChanged, this, [this] { own_budget_ = true; });
+  connect(budget_of_, &QComboBox::activated, this, [this] {
+    own_budget_ = false;
+    propose_budget();
+  });
+  propose_budget();
   policy_ = button("Find a policy", "effect_policy",
                    "Choose a column of the canvas, or exact attention, for each of these layers or "
                    "heads, within the budget; checked by whole forward passes");
@@ -253,6 +262,7 @@ void EffectDock::refresh() {
   else if (found.effect && obstacle.isEmpty())
     state = "The column or the heads have changed since";
   state_->setText(state);
+  propose_budget();
   if (!isVisible()) return;
   show_numbers();
   show_text();
@@ -262,7 +272,22 @@ void EffectDock::refresh() {
 void EffectDock::show_numbers() {
   const auto& effect = run_.found().effect;
   scale_->setText(grid_->scale());
-  numbers_->set_rows(effect ? readings_of(*effect) : std::vector<Reading>());
+  numbers_->set_rows(effect ? readings_of(*effect, run_.found().is_policy ? "policy" : "replaced")
+                            : std::vector<Reading>());
+}
+
+/// Until a person chooses a budget it suits what was measured: what is far below the change of any
+/// layer alone finds nothing.
+void EffectDock::propose_budget() {
+  if (own_budget_) return;
+  constexpr double share = 0.25, usual_change = 0.02, usual_cost = 0.25;
+  const EffectRun::Found& found = run_.found();
+  double budget = budget_of_->currentIndex() == 0 ? usual_change : usual_cost;
+  if (budget_of_->currentIndex() == 0 && found.effect && !found.is_policy && !run_.stale())
+    if (const double change = share * found.effect->change(); std::isfinite(change))
+      budget = std::max(budget, change);
+  const QSignalBlocker quiet(budget_);
+  budget_->setValue(budget);
 }
 
 void EffectDock::show_text() {

@@ -47,6 +47,7 @@ class EffectDock : public QWidget {
   void refresh();
   void show_numbers();
   void show_text();
+  void propose_budget();
   void say_token(Index token);
   void follow();
   bool wants_measuring() const;
@@ -62,6 +63,7 @@ class EffectDock : public QWidget {
   QPushButton *measure_, *alone_, *policy_, *open_, *export_;
   QComboBox *budget_of_, *units_, *colours_, *shown_;
   QDoubleSpinBox* budget_;
+  bool own_budget_ = false;  // a person has chosen it
   QLabel *state_, *token_, *scale_;
   EffectGrid* grid_;
   Readings* numbers_;

@@ -16,6 +16,12 @@ namespace {
 
 constexpr double header = 14, widest_side = 22;
 
+/// "layers 0-1, 4", "heads 3.1, 4.*", "all heads".
+QString heads_in_words(const std::string& heads) {
+  if (heads == "all") return "all heads";
+  return (heads.find('.') == heads.npos ? "layers " : "heads ") + to_qt(heads).replace(",", ", ");
+}
+
 }  // namespace
 
 EffectGrid::EffectGrid(EffectRun& run) : run_(run) {
@@ -52,19 +58,20 @@ QString EffectGrid::scale() const {
   if (colours_ == Colours::change && found.estimates && (!found.alone || !found.alone->complete()))
     return "small cells are estimates: the share of the layer's output that the head changes";
   if (colours_ == Colours::change)
-    return !found.alone ? QString("“Which matter” measures it")
-                        : "red: up to " + number_text(largest_) + " more, blue: less; measured" +
-                              (found.alone->complete() ? "" : ", so far");
+    return !found.alone
+               ? QString("“Which matter” measures it")
+               : "red: the change grows by up to " + number_text(largest_) +
+                     ", blue: it shrinks; measured" + (found.alone->complete() ? "" : ", so far");
   QStringList names;
   const auto parts = policy_parts();
   if (parts.empty() && found.search)
     return found.search->complete() ? "exact in all heads: no policy stays within the budget"
                                     : "exact in all heads, so far";
   for (std::size_t i = 0; i < parts.size(); ++i)
-    names << QString("<span style='color:%1'>■</span> %2 in %3")
+    names << QString("<span style='color:%1'>■</span> %2: %3")
                  .arg(qcolor(drawing::opaque(category_colour(int(i) + 1))).name(),
                       to_qt(parts[i].variant->label).toHtmlEscaped(),
-                      to_qt(parts[i].heads).toHtmlEscaped());
+                      heads_in_words(parts[i].heads).toHtmlEscaped());
   return names.join("<br>");
 }
 
@@ -199,7 +206,9 @@ void EffectGrid::paintEvent(QPaintEvent*) {
       const double inset = estimated ? 0.2 : 0;  // an estimate is a smaller cell
       const double in_x = inset * box.width(), in_y = inset * box.height();
       painter.fillRect(box.adjusted(in_x, in_y, -in_x, -in_y), colour_of(layer, head));
-      if (colours_ != Colours::chosen && chosen->has(layer, head) && h > 6)
+      const bool replaced =
+          colours_ == Colours::policy ? part_of(layer, head) != nullptr : chosen->has(layer, head);
+      if (colours_ != Colours::chosen && replaced && h > 6)
         painter.fillRect(QRectF(box.left(), box.bottom() - 2, box.width(), 2),
                          qcolor(style.accent));
     }

@@ -14,14 +14,14 @@ QString time_words(const std::vector<double>& times) {
 }
 
 QString ratio_words(const PassTimes& times) {
-  return times.known() ? to_qt(to_text(times.speed_up())) : QString();
+  return to_qt(to_text(times.speed_up()));
 }
 
 }  // namespace
 
-std::vector<Reading> readings_of(const ModelEffect& e) {
+std::vector<Reading> readings_of(const ModelEffect& e, const QString& what) {
   std::vector<Reading> rows{
-      {.label = {}, .value = "replaced", .tip = {}, .second = "exact", .faint = true}};
+      {.label = {}, .value = what, .tip = {}, .second = "exact", .faint = true}};
   const auto add = [&](const QString& label, const QString& value, const QString& exact,
                        const QString& tip) {
     if (!value.isEmpty())
@@ -39,29 +39,34 @@ std::vector<Reading> readings_of(const ModelEffect& e) {
   add("same first choice", e.top1_agreement ? to_qt(format_percent(*e.top1_agreement)) : QString(),
       "", "Tokens after which the likeliest next token stays the same");
   if (!e.drift.empty())
-    add("last layer", number_text(e.drift.back().relative), "",
-        "|H' − H| / |H| of the hidden states after the last layer");
+    add("last layer, error", number_text(e.drift.back().relative), "",
+        "0: nothing changes. |H' − H| / |H| of the hidden states after the last layer");
   if (!e.drift.empty() && e.drift.back().rows_not_finite > 0)
     add("rows not finite", QString::number(e.drift.back().rows_not_finite), "",
         "Tokens whose last hidden state holds NaN or infinity; cosines leave them out");
-  add("pooled embedding", shown(e.pooled_cosine), "",
-      "Cosine of the means of the last hidden states over all tokens");
-  add("first token", shown(e.class_cosine), "",
-      "Cosine of the last hidden states of the first token, as of a class token");
+  add("pooled embedding, cosine", shown(e.pooled_cosine), "",
+      "1: nothing changes. Cosine of the means of the last hidden states over all tokens");
+  add("first token, cosine", shown(e.class_cosine), "",
+      "1: nothing changes. Cosine of the last hidden states of the first token, as of a class "
+      "token");
   add("cost of attention", to_qt(format_percent(e.attention_cost())), "",
       "Multiply-adds in all heads of the model, as a share of exact attention's");
+  const auto add_ratio = [&](const QString& label, const PassTimes& its, const QString& tip) {
+    // It is of both, and takes the room of both numbers.
+    if (its.known()) rows.push_back({.label = label, .value = ratio_words(its), .tip = tip});
+  };
   const EffectTimes& times = e.times;
   const QString in_turn =
       QString("The median of %1 in which an exact pass and a replaced one take turns")
           .arg(to_qt(plural(times.rounds(), "round")));
   add("attention", time_words(times.attention.replaced_ms), time_words(times.attention.exact_ms),
       "In all layers. " + in_turn);
-  add("its speed-up", ratio_words(times.attention), "",
-      "Exact attention's time over that of replaced attention. " + in_turn);
+  add_ratio("its speed-up", times.attention,
+            "Exact attention's time over that of replaced attention. " + in_turn);
   add("model", time_words(times.model.replaced_ms), time_words(times.model.exact_ms),
       "A pass through all layers. " + in_turn);
-  add("speed-up of the model", ratio_words(times.model), "",
-      "The exact pass over the replaced one. " + in_turn);
+  add_ratio("speed-up of the model", times.model,
+            "The exact pass over the replaced one. " + in_turn);
   add("the variant", time_words(times.variant_ms), "",
       "What it takes of a pass; it is computed in another process");
   return rows;

@@ -8,8 +8,8 @@
 
 namespace fovea {
 
-/// A row for each number that the model has: with the replacement, and beside it with exact
-/// attention.
-std::vector<Reading> readings_of(const ModelEffect& effect);
+/// A row for each number that the model has: with the replacement, which is called `what`, and
+/// beside it with exact attention.
+std::vector<Reading> readings_of(const ModelEffect& effect, const QString& what = "replaced");
 
 }  // namespace fovea

@@ -8,7 +8,7 @@ namespace fovea {
 
 QString state_text(const ExplorationRun& run, bool is_current) {
   if (run.running()) {
-    if (run.waiting()) return "Waiting while the window computes";
+    if (run.waiting()) return run.waiting_text();
     QString text = QString("%1 of %2 trials").arg(run.done()).arg(run.total());
     if (run.stale())
       text += to_qt(" of " + to_text(run.heads(), *run.source())) + ", which is no longer shown";

@@ -50,12 +50,24 @@ ExploreDock::ExploreDock(Workspace& workspace)
   setAttribute(Qt::WA_StyledBackground);
   column->setContentsMargins(12, 4, 12, 4);
   column->setSpacing(4);
-  column->addWidget(controls_ = make_controls());
-  column->addLayout(make_answer());
   column->addWidget(pages_ = new QTabWidget, 1);
   pages_->setDocumentMode(true);
-  pages_->addTab(pareto_ = new ParetoPage, "&Error against cost");
-  pages_->addTab(heads_ = new HeadsPage, "&Heads × variants");
+  trials_ = new QWidget;
+  auto* of_trials = make_inner<QVBoxLayout>(trials_);
+  of_trials->setSpacing(4);
+  of_trials->addWidget(make_controls());
+  of_trials->addLayout(make_answer());
+  const auto add_page = [this](QWidget* page, const char* name) {
+    auto* whole = new QWidget;
+    auto* below = make_inner<QVBoxLayout>(whole);
+    below->setContentsMargins(0, 4, 0, 0);
+    below->setSpacing(4);
+    below->addWidget(page, 1);
+    pages_->addTab(whole, name);
+  };
+  add_page(pareto_ = new ParetoPage, "&Error against cost");
+  add_page(heads_ = new HeadsPage, "&Heads × variants");
+  put_trials();
   pages_->addTab(measures_ = new MeasuresPage(study_), "&What heads do");
   pages_->addTab(triage_ = new TriagePage(study_), "&Triage");
   column->addWidget(
@@ -164,15 +176,26 @@ MeasuringPage* ExploreDock::measuring_page() const {
   return qobject_cast<MeasuringPage*>(pages_->currentWidget());
 }
 
-// Heads are measured only while the page is seen; trials go on until they are done.
+// The page that is seen goes first. Heads are measured only while their page is seen, and trials
+// pause behind such a page.
 void ExploreDock::turn_page() {
   MeasuringPage* measuring = measuring_page();
-  for (QWidget* of_trials : std::initializer_list<QWidget*>{controls_, answer_text_, start_})
-    of_trials->setVisible(!measuring);
+  if (measuring) {
+    trials_paused_ |= run_.running();
+    run_.stop();
+  } else {
+    put_trials();
+    if (seen_ && std::exchange(trials_paused_, false) && run_.can_resume()) run_.resume();
+  }
   footer_->set_outcome({});
   start_if_new();
   refresh();
   for (MeasuringPage* its : measuring_pages()) its->measure(seen_ && its == measuring);
+}
+
+// Below the tabs, which stay in place while one turns pages.
+void ExploreDock::put_trials() {
+  static_cast<QBoxLayout*>(pages_->currentWidget()->layout())->insertWidget(0, trials_);
 }
 
 void ExploreDock::set_seen(bool seen) {
@@ -209,6 +232,7 @@ void ExploreDock::try_as_chosen() {
 
 void ExploreDock::stop() {
   run_.stop();
+  trials_paused_ = false;
   for (MeasuringPage* its : measuring_pages()) its->measure(false);
 }
 
@@ -282,7 +306,7 @@ QString ExploreDock::message() const {
   if (!study_.source()) return "Nothing is open: open a head to try settings on it";
   if (study_.shows_matrix())
     return "This source holds only an attention matrix: without Q, K and V there is nothing to try";
-  if (run_.waiting()) return "Waiting until the window has computed what it shows";
+  if (run_.waiting()) return run_.waiting_text();
   const bool nothing_yet = run_.trials()->empty();
   if (run_.running())
     return run_.done() > 0 && nothing_yet
@@ -393,8 +417,8 @@ void ExploreDock::export_by_dialog() {
   const QString part = run_.complete() ? "" : " (" + extent_text(run_) + ")";
   if (page() == Page::plot) {
     const auto figure = std::bind_front(&ExploreDock::plot_figure, this);
-    if (const auto wanted =
-            ask_export(*this, {"Export the plot" + part, in_export_directory("front.pdf"), figure}))
+    if (const auto wanted = ask_export(
+            *this, {"Export the plot" + part, in_export_directory("front.pdf"), figure, false}))
       export_plot(wanted->path, wanted->style, wanted->carries_session);
     return;
   }

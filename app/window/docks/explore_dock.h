@@ -81,6 +81,7 @@ class ExploreDock : public QWidget {
   /// The page that is turned to, if it is one of them.
   MeasuringPage* measuring_page() const;
   void turn_page();
+  void put_trials();
   ExploreOptions options() const;
   HeadScope scope() const;
   bool is_tried() const;
@@ -109,7 +110,8 @@ class ExploreDock : public QWidget {
   Recommendation answer_;
   std::vector<Column> columns_;  // of the canvas, as they were last
   QTabWidget* pages_;
-  QWidget* controls_;  // of trials
+  QWidget* trials_;             // their controls and their answer, on the page that shows them
+  bool trials_paused_ = false;  // behind another page
   QComboBox *scope_, *settings_;
   VariantChoice* variants_;
   QDoubleSpinBox* cost_;

@@ -252,7 +252,8 @@ void HeadGallery::lay_out(std::shared_ptr<const Source> source, std::vector<Head
   is_grid_ = fits_grid(*source);
   for (QHeaderView* header : {horizontalHeader(), verticalHeader()}) header->setVisible(is_grid_);
   QSize room = size() - QSize(2 * frameWidth(), 2 * frameWidth());
-  if (around_) room.setHeight(std::max(160, around_->viewport()->height() - 2 * rhythm));
+  // Half of what is seen is for the tokens below it.
+  if (around_) room.setHeight(std::max(160, around_->viewport()->height() / 2));
   const int all = int(heads.size());
   int columns = is_grid_ ? int(source->layers.front().heads()) : 1;
   QSize margins(0, 0);
@@ -457,22 +458,29 @@ const HeadGallery::Picture& HeadGallery::picture(const Head& head, int side) {
 }
 
 QString HeadGallery::label(const Head& head) const {
-  if (order_ == HeadOrder::index || !study_.card(head.first, head.second))
-    return (layer_ ? QString() : cells_.number_of(head.first) + "·") + QString::number(head.second);
+  if (order_ == HeadOrder::index || !study_.card(head.first, head.second)) return name(head);
   const double value = measure(head);
   return value < 0 ? "–" : number_text(value, 2);
 }
 
+QString HeadGallery::name(const Head& head) const {
+  return (layer_ ? QString() : cells_.number_of(head.first) + "·") + QString::number(head.second);
+}
+
 void HeadGallery::draw_label(QPainter& painter, QRect box, const Head& head, bool on_picture) {
   painter.setFont(small_font(font()));
-  const QString text = label(head);
-  const int width = painter.fontMetrics().horizontalAdvance(text) + 6;
+  const QString text = label(head), its_name = name(head);
   constexpr int height = 14;
-  if (width > box.width() || 2 * height > box.height()) return;
-  const QRect foot(box.left(), box.bottom() + 1 - height, width, height);
-  if (on_picture) painter.fillRect(foot, QColor(0, 0, 0, 170));
-  painter.setPen(on_picture ? QColor("#f2f4f7") : qcolor(window_style().faint));
-  painter.drawText(on_picture ? foot : box, Qt::AlignCenter, text);
+  const auto write = [&](const QString& words, int top) {
+    const int width = painter.fontMetrics().horizontalAdvance(words) + 6;
+    if (width > box.width() || 2 * height > box.height()) return;
+    const QRect line(box.left(), top, width, height);
+    if (on_picture) painter.fillRect(line, QColor(0, 0, 0, 170));
+    painter.setPen(on_picture ? QColor("#f2f4f7") : qcolor(window_style().faint));
+    painter.drawText(on_picture ? line : box, Qt::AlignCenter, words);
+  };
+  write(text, box.bottom() + 1 - height);
+  if (on_picture && text != its_name) write(its_name, box.top());
 }
 
 void HeadGallery::draw(QPainter& painter, QRect cell, const QModelIndex& index) {

@@ -92,6 +92,8 @@ class HeadGallery : public QTableView {
   void show_beside(const Head& head);
   /// What the heads are sorted by, else which one it is.
   QString label(const Head& head) const;
+  /// Its number, behind that of its layer where several layers are shown.
+  QString name(const Head& head) const;
 
   Study& study_;
   SessionEditor& editor_;

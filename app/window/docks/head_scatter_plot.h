@@ -31,7 +31,7 @@ class HeadScatterPlot : public FigureWidget {
   std::optional<std::size_t> chosen() const { return chosen_; }
 
   QSize sizeHint() const override { return {460, 420}; }
-  QSize minimumSizeHint() const override { return {240, 150}; }
+  QSize minimumSizeHint() const override { return {240, 110}; }
 
  signals:
   void head_chosen();

@@ -54,9 +54,9 @@ class LearningPlot : public FigureWidget {
     const bool has_tree = selected < columns.size() && run_.can_learn(columns[selected]);
     if (has_tree && !columns[selected].kept_tree.empty())
       return "The tree of " + study_.title_of(int(selected)) + " was learned on " +
-             columns[selected].kept_tree + ". Press “Learn again” in its form.";
+             columns[selected].kept_tree + ". Press “Learn again” below its parameters.";
     return (has_tree ? "Press" : "Select a column of Treeformer and press") +
-           std::string(" “Learn the tree” in its form.");
+           std::string(" “Learn the tree” below its parameters.");
   }
 
   Study& study_;
@@ -178,7 +178,7 @@ QWidget* make_learning_dock(Study& study, LearningRun& learning, ValidationRun& 
   auto* row = make_inner<QHBoxLayout>(dock);
   row->addWidget(new LearningPlot(study, learning), 1);
   row->addWidget(new ValidationPanel(study, learning, validation));
-  row->setContentsMargins(0, 0, 12, 0);
+  row->setContentsMargins(12, 0, 12, 0);
   return dock;
 }
 

@@ -29,7 +29,8 @@ void offer_measures(QComboBox& choice, const char* name, const char* chosen) {
 }  // namespace
 
 MeasuresPage::MeasuresPage(Study& study) : study_(study) {
-  auto* column = new QVBoxLayout(this);
+  auto* column = make_inner<QVBoxLayout>(this);
+  column->setContentsMargins(0, rhythm / 2, 0, 0);
   auto* both = new QSplitter;
   both->setChildrenCollapsible(false);
   both->addWidget(make_table());

@@ -47,7 +47,7 @@ class ParetoPlot : public FigureWidget {
   void show_all();
 
   QSize sizeHint() const override { return {900, 300}; }
-  QSize minimumSizeHint() const override { return {300, 150}; }
+  QSize minimumSizeHint() const override { return {300, 110}; }
 
  signals:
   void budget_moved(double at_most);

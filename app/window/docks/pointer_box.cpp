@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "figure/painter_ink.h"
+#include "session/held_head.h"
 #include "views/own_settings.h"
 #include "window/docks/reading_words.h"
 #include "window/widgets/copying.h"
@@ -117,12 +118,12 @@ PointerBox::PointerBox(Study& study) : study_(study) {
     pairs_ = pairs;
     columns_ = study_.session().columns;
   });
-  connect(&study, &Study::session_changed, this, [this] { show_pair(pair_reading_); });
-  connect(&study, &Study::pair_read, this, &PointerBox::show_pair);
-  connect(&study, &Study::opened, this, [this] {  // the pair was of the source before
-    pair_hint_->show();
-    pair_->set_rows({});
+  connect(&study, &Study::session_changed, this, [this] {
+    if (head_ != choice_of(study_.session())) forget_pair();
+    show_pair(nullptr);
   });
+  connect(&study, &Study::pair_read, this, &PointerBox::show_pair);
+  connect(&study, &Study::opened, this, &PointerBox::forget_pair);
   connect(&study, &Study::model_changed, this, &PointerBox::show_block);
   connect(&study, &Study::block_chosen, this, &PointerBox::show_block);
 }
@@ -133,16 +134,32 @@ QString PointerBox::on_a_line(const QString& text) const {
   return fontMetrics().elidedText(text, Qt::ElideRight, room);
 }
 
-// The rows stay when the pointer leaves the panels, so that what is below them does not move.
+/// The pair was of another head.
+void PointerBox::forget_pair() {
+  pair_reading_.reset();
+  pair_hint_->show();
+  pair_->set_rows({});
+}
+
+// The last pair stays when the pointer leaves the panels, so that it can be read and copied.
 void PointerBox::show_pair(const std::shared_ptr<const PairReading>& reading) {
-  if (reading) pair_hint_->hide();
-  pair_reading_ = reading;
-  if (pair_hint_->isVisibleTo(this)) return;
-  const QString query = reading ? query_text(study_, reading->query) : not_known,
-                key = reading ? key_text(study_, reading->key) : not_known;
+  if (reading) {
+    pair_reading_ = reading;
+    column_ = study_.hovered_column();
+    head_ = choice_of(study_.session());
+    pair_hint_->hide();
+  }
+  if (!pair_reading_) return;
+  const QString query = query_text(study_, pair_reading_->query),
+                key = key_text(study_, pair_reading_->key);
   std::vector<Reading> rows{{"query", on_a_line(query), query}, {"key", on_a_line(key), key}};
   std::ranges::move(rows_of_columns(), std::back_inserter(rows));
-  std::ranges::move(details(reading ? *reading : PairReading{}), std::back_inserter(rows));
+  // What the pair does not have leaves its room at the end: nothing below moves.
+  std::vector<Reading> its = details(*pair_reading_);
+  const auto unknown = std::ranges::stable_partition(
+      its, [](const Reading& detail) { return detail.value != not_known; });
+  for (Reading& detail : unknown) detail.label = detail.value = QChar(QChar::Nbsp);
+  std::ranges::move(its, std::back_inserter(rows));
   pair_->set_rows(rows);
 }
 
@@ -172,13 +189,11 @@ std::vector<Reading> PointerBox::rows_of_columns() const {
     row.name = title;
     row.tip = title + "\n" + weight_tip;
     row.second_tip = title + "\n" + (exact ? "exact attention has none" : error_tip);
-    row.faint = c != study_.hovered_column();
+    row.faint = c != column_;
     row.value = row.second = not_known;
     const auto* pair =
         read && std::size_t(c) < pairs_.size() ? pairs_[std::size_t(c)].get() : nullptr;
-    if (!pair || !pair_reading_ || pair->query != pair_reading_->query ||
-        pair->key != pair_reading_->key)
-      continue;
+    if (!pair || pair->query != pair_reading_->query || pair->key != pair_reading_->key) continue;
     row.value = to_qt(format_drawn(pair->approximate));
     if (exact) continue;
     row.second = to_qt(format_drawn(error_of(pair->approximate, pair->exact, kind)));
@@ -191,8 +206,8 @@ std::vector<Reading> PointerBox::rows_of_columns() const {
 }
 
 std::vector<Reading> PointerBox::details(const PairReading& reading) const {
-  const int column = study_.hovered_column();
-  const bool known = pair_reading_ && column >= 0 && column < std::ssize(study_.columns());
+  const int column = column_;
+  const bool known = column >= 0 && column < std::ssize(study_.columns());
   const bool approximate =
       known && !is_reference(study_.columns()[std::size_t(column)].column.variant);
   const PairInfo& info = reading.info;

@@ -33,9 +33,10 @@ class PointerBox : public QWidget {
 
  private:
   void show_pair(const std::shared_ptr<const PairReading>& reading);
+  void forget_pair();
   /// The pair in every column, with as many rows wherever the pointer is.
   std::vector<Reading> rows_of_columns() const;
-  /// More of the pair in the column under the cursor: the same rows for every column.
+  /// More of the pair in the column where it was read: the same rows for every column.
   std::vector<Reading> details(const PairReading& reading) const;
   /// The chosen block of a rank map, with its singular values.
   void show_block();
@@ -44,7 +45,9 @@ class PointerBox : public QWidget {
   Study& study_;
   QLabel *pair_hint_, *block_heading_;
   Readings *pair_, *block_;
-  std::shared_ptr<const PairReading> pair_reading_;
+  std::shared_ptr<const PairReading> pair_reading_;        // the last one; null if none
+  int column_ = -1;                                        // under the pointer then
+  HeadChoice head_;                                        // that it was read in
   std::vector<std::shared_ptr<const PairReading>> pairs_;  // of the columns; null if not read yet
   std::vector<Column> columns_;                            // that they were read in
   SingularValues* values_;

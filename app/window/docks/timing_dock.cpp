@@ -107,7 +107,7 @@ std::pair<QString, QString> speed_ups(const ColumnState& state) {
 
 QString note_of(const ColumnState& state) {
   if (state.stale) return "stale";
-  if (!state.time) return "not yet repeated";
+  if (!state.time) return "not yet repeated: F5 does";
   QStringList notes;
   if (state.time->timing.few_samples()) notes << "few runs";
   if (state.time->slow) notes << "processor was slowed down";
@@ -169,9 +169,26 @@ class TimingTable : public QTableWidget {
   QSize minimumSizeHint() const override { return {360, 96}; }
   void draw_bar(QPainter& painter, const QRectF& cell, const TimingRow& row) const;
   void draw_whisker(QPainter& painter, const TimingRow& row, QPointF left, double scale) const;
+  void draw_legend(QPainter& painter, const QRect& line) const;
   const std::vector<TimingRow>& rows() const { return rows_; }
 
  protected:
+  void changeEvent(QEvent* event) override {
+    QTableWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange) fit();  // the legend in its tool tip has colours
+  }
+  void paintEvent(QPaintEvent* event) override {
+    QTableWidget::paintEvent(event);
+    const int line = legend_height();
+    const int below = rowCount() * verticalHeader()->defaultSectionSize();
+    QPainter painter(viewport());
+    if (const QRect all = viewport()->rect(); below + line <= all.height())
+      draw_legend(painter, {all.left(), all.bottom() + 1 - line, all.width(), line});
+  }
+  void scrollContentsBy(int dx, int dy) override {
+    QTableWidget::scrollContentsBy(dx, dy);
+    viewport()->update();  // the legend stays
+  }
   void resizeEvent(QResizeEvent* event) override {
     QTableWidget::resizeEvent(event);
     fit();
@@ -182,11 +199,15 @@ class TimingTable : public QTableWidget {
   void fit();
   MarkedTable whole() const;
   QString legend_of_stages() const;
+  int legend_height() const { return fontMetrics().lineSpacing() + 4; }
+  /// A stage has its colour in all rows.
+  drawing::Rgba colour_of(const QString& stage) const;
 
   Study& study_;
   QLabel* nothing_;     // shown instead of the headings while nothing is open
   QString conditions_;  // how and on what is measured
   std::vector<TimingRow> rows_;
+  QStringList stages_;  // of all rows
 };
 
 class TimingDelegate : public QStyledItemDelegate {
@@ -229,7 +250,7 @@ TimingTable::TimingTable(Study& study) : QTableWidget(0, place_count), study_(st
   QHeaderView* header = horizontalHeader();
   header->setSectionsClickable(false);
   header->setDefaultAlignment(Qt::AlignRight | Qt::AlignVCenter);
-  QStringList labels{"", ""};
+  QStringList labels{"", "stages"};
   for (const NumberHeading& heading : number_headings) labels << heading.text;
   setHorizontalHeaderLabels(labels);
   for (int place = first_number; place < place_count; ++place)
@@ -261,6 +282,10 @@ void TimingTable::refresh() {
   };
   if (!rows_.empty() && std::ranges::equal(now, rows_, same)) return;
   rows_ = std::move(now);
+  stages_.clear();
+  for (const TimingRow& row : rows_)
+    for (const StageSummary& stage : row.stages)
+      if (const QString name = to_qt(stage.name); !stages_.contains(name)) stages_ << name;
   setRowCount(int(rows_.size()));
   for (int r = 0; r < rowCount(); ++r)
     for (int place = 0; place < place_count; ++place) {
@@ -276,18 +301,34 @@ void TimingTable::refresh() {
   fit();
 }
 
+drawing::Rgba TimingTable::colour_of(const QString& stage) const {
+  return window_style().series_colour(std::size_t(stages_.indexOf(stage) + 1));
+}
+
 // Which colour each stage has, as its name is left out of a short bar.
 QString TimingTable::legend_of_stages() const {
   QString legend;
-  const auto row = std::ranges::max_element(
-      rows_, {}, [](const TimingRow& timing) { return timing.stages.size(); });
-  if (row == rows_.end()) return legend;
-  for (std::size_t i = 0; i < row->stages.size(); ++i)
-    legend +=
-        QString("<br><span style='color:%1'>■</span> %2")
-            .arg(qcolor(window_style().series_colour(i + 1)).name(),
-                 i < 2 ? to_qt(row->stages[i].name) : QString("stage %1 of apply").arg(i - 1));
+  for (const QString& stage : stages_)
+    legend += QString("<br><span style='color:%1'>■</span> %2")
+                  .arg(qcolor(colour_of(stage)).name(), stage.toHtmlEscaped());
   return legend;
+}
+
+// As many stages as there is room for; the tool tip has all.
+void TimingTable::draw_legend(QPainter& painter, const QRect& line) const {
+  constexpr int side = 8, gap = 4;
+  int left = line.left() + gap;
+  for (const QString& stage : stages_) {
+    const int width = fontMetrics().horizontalAdvance(stage);
+    if (left + side + gap + width > line.right()) return;
+    painter.fillRect(QRect(left, line.center().y() - side / 2, side, side),
+                     qcolor(colour_of(stage)));
+    left += side + gap;
+    painter.setPen(qcolor(window_style().faint));
+    painter.drawText(QRect(left, line.top(), width + gap, line.height()),
+                     Qt::AlignLeft | Qt::AlignVCenter, stage);
+    left += width + 3 * gap;
+  }
 }
 
 // With the stages that bars show.
@@ -318,7 +359,7 @@ void TimingTable::fit() {
   const int header = horizontalHeader()->height(), count = std::max(1, rowCount());
   setMinimumHeight(header + 2 * margin + lowest * std::min(count, most_rows));
   verticalHeader()->setDefaultSectionSize(
-      std::clamp((height() - header - margin) / count, lowest, highest));
+      std::clamp((height() - header - margin - legend_height()) / count, lowest, highest));
   int widest = 0;
   for (const TimingRow& row : rows_)
     widest = std::max(widest, fontMetrics().horizontalAdvance(row.texts.front()) + 24);
@@ -328,10 +369,8 @@ void TimingTable::fit() {
     setColumnWidth(place, std::max({columnWidth(place), sizeHintForColumn(place) + rhythm,
                                     horizontalHeader()->sectionSizeHint(place)}));
   QTableWidgetItem* heading = horizontalHeaderItem(bar_place);
-  const QString shown =
-      "Medians of stages · whiskers: p10–p90 of the total · arrow: p90 is further on";
-  heading->setText(fontMetrics().elidedText(shown, Qt::ElideRight, columnWidth(bar_place) - 8));
-  heading->setToolTip(conditions_ + legend_of_stages());
+  heading->setToolTip(conditions_ + ". An arrow: p90 is further on." + legend_of_stages());
+  viewport()->update();
 }
 
 void TimingTable::draw_bar(QPainter& painter, const QRectF& cell, const TimingRow& row) const {
@@ -352,9 +391,9 @@ void TimingTable::draw_bar(QPainter& painter, const QRectF& cell, const TimingRo
   QRectF box = cell.adjusted(0, inset, 0, -inset);
   for (std::size_t i = 0; i < row.stages.size(); ++i) {
     box.setWidth(row.stages[i].median_ms * scale);
-    const drawing::Rgba colour = style.series_colour(i + 1);
-    painter.fillRect(box, qcolor(colour));
     const QString name = to_qt(row.stages[i].name);
+    const drawing::Rgba colour = colour_of(name);
+    painter.fillRect(box, qcolor(colour));
     QRectF room = box;  // of the name: the whisker comes first
     room.setRight(std::min(box.right(), cell.left() + row.whisker_low * scale));
     if (fontMetrics().horizontalAdvance(name) + 8 < room.width()) {

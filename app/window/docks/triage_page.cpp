@@ -5,6 +5,7 @@
 #include <QPushButton>
 #include <QTableView>
 #include <algorithm>
+#include <bit>
 
 #include "data/number_text.h"
 #include "data/text.h"
@@ -123,7 +124,7 @@ MeasuringFooter::State TriagePage::state() const {
   if (all == 0) return {};
   const QString share = QString("%1 of %2 heads").arg(done).arg(all);
   if (run_.running())
-    return {.text = run_.waiting() ? QString("Waiting while the window computes") : share,
+    return {.text = run_.waiting() ? run_.waiting_text() : share,
             .progress = double(done) / double(all),
             .can_export = any};
   if (!run_.complete()) return {.text = "Stopped: " + share, .can_export = any};
@@ -184,7 +185,9 @@ QString TriagePage::summary(const std::vector<TriagedHeadRow>& rows, bool for_mi
 
 void TriagePage::refresh() {
   model_->refresh();
-  if (std::exchange(fits_complete_, run_.complete()) != run_.complete() || run_.done() == 1)
+  // Rows that come make columns wider: they are fitted at each power of two, and at the end.
+  if (std::exchange(fits_complete_, run_.complete()) != run_.complete() ||
+      std::has_single_bit(run_.done()))
     view_->resizeColumnsToContents();
   stop_->setText(run_.running() ? stop_text : resume_text);
   stop_->setVisible(!run_.complete());

@@ -1,6 +1,7 @@
 #include "window/widgets/theme.h"
 
 #include <QApplication>
+#include <QLabel>
 #include <QPalette>
 #include <QStyleFactory>
 
@@ -124,6 +125,17 @@ QString style_sheet(const drawing::Style& style) {
   return sheet;
 }
 
+/// Links keep the colour that the palette had when their text was set.
+void set_links_again() {
+  for (QWidget* widget : QApplication::allWidgets()) {
+    auto* label = qobject_cast<QLabel*>(widget);
+    if (!label || !label->text().contains("<a ")) continue;
+    const QString text = label->text();
+    label->clear();
+    label->setText(text);
+  }
+}
+
 }  // namespace
 
 const drawing::Style& window_style() {
@@ -151,6 +163,7 @@ void apply_theme(QApplication& application, bool dark) {
   application.setPalette(palette_of(window_style()));
   applied = application.palette();
   if (!same_sheet) application.setStyleSheet(sheet);
+  set_links_again();
 }
 
 }  // namespace fovea
