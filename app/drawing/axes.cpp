@@ -348,7 +348,7 @@ void draw_grid_lines(Ink& ink, const Plot& plot) {
       ink.line({where.x, plot.y(tick.at)}, {where.right(), plot.y(tick.at)}, {ink.style.grid});
 }
 
-void draw_amounts_inside(Ink& ink, const Plot& plot) {
+void draw_amounts_inside(Ink& ink, const Plot& plot, bool at_right) {
   const bool across = plot.axes.x && plot.axes.x->amounts;
   if (!across && !(plot.axes.y && plot.axes.y->amounts)) return;
   const PanelAxis& axis = across ? *plot.axes.x : *plot.axes.y;
@@ -364,6 +364,7 @@ void draw_amounts_inside(Ink& ink, const Plot& plot) {
     } else {
       ground.y = plot.y(tick.at) - height;
       if (ground.y < plot.where.y) ground.y += height;  // below its line
+      if (at_right) ground.x = plot.where.right() - 0.1 * height - width;
     }
     ink.fill(ground, faded(ink.style.paper, 0.8), gap);  // curves may be high
     ink.write(ground, tick.label, Align::centre, ink.style.faint);

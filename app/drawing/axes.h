@@ -110,8 +110,9 @@ void draw_y_axis(Ink& ink, const Plot& plot, AxisWords words);
 /// Room that they take below and left of the plot.
 double x_axis_height(const PanelAxis& axis, const Lettering& letters, AxisWords words);
 double y_axis_width(const PanelAxis& axis, const Lettering& letters, AxisWords words);
-/// Numbers of an axis of amounts within the plot, where there is no room beside it.
-void draw_amounts_inside(Ink& ink, const Plot& plot);
+/// Numbers of an axis of amounts within the plot, where there is no room beside it; those of an
+/// upright axis at the left or at the right.
+void draw_amounts_inside(Ink& ink, const Plot& plot, bool at_right = false);
 /// Faint lines through the plot at the ticks of its axis of amounts.
 void draw_grid_lines(Ink& ink, const Plot& plot);
 

@@ -100,7 +100,13 @@ double row_strip_room(const Lettering& letters);
 /// Marks the largest entries of a raster that lies in `whole` if its pixels are means.
 void draw_peaks(const BodyDrawing& d, const Raster& raster, const Rect& whole);
 
+/// Writes the ranks again that a line through a query crosses, each on the colour of its block.
+void write_ranks_over(const BodyDrawing& d, const BlockMap& blocks, Index query);
+
 /// Headings and legends of the kinds of body that have one.
+/// Whether the heading of a curve names its query; a narrow one has no room.
+bool names_query(const RowCurve& row, double width, const Lettering& letters,
+                 const TokenNames& names);
 double row_heading_height(const RowCurve& row, double width, const Lettering& letters,
                           const TokenNames& names);
 double leaf_heading_height(const LeafSizes& leaves, const Rect& body, const Lettering& letters);

@@ -193,20 +193,46 @@ std::string nothing_to_draw(const std::vector<float>& values) {
                                    : " is 0 for every token for which it is defined";
 }
 
-Legend legend_of(const RowCurve& row, const Style& style, const Lettering& letters, double width,
-                 const TokenNames& names, const ViewSettings& settings) {
-  const double size = letters.size();
-  const std::string query = "query " + names.queries.numbered(row.query, letters, 8 * size);
-  const bool narrow = width < letters.width("exact approximate " + query) + 4 * size;
+std::string query_of(const RowCurve& row, const Lettering& letters, const TokenNames& names) {
+  return "query " + names.queries.numbered(row.query, letters, 8 * letters.size());
+}
+
+std::vector<LegendItem> items_of(const RowCurve& row, const Style& style,
+                                 const ViewSettings& settings, const char* approximate) {
   std::vector<LegendItem> items{{"exact", style.exact, false, "exact", settings.hides("exact")}};
   if (has_approximate(row))
-    items.push_back({narrow ? "approx." : "approximate", style.approximate, true, "approximate",
-                     settings.hides("approximate")});
+    items.push_back(
+        {approximate, style.approximate, true, "approximate", settings.hides("approximate")});
+  return items;
+}
+
+/// The legend with the query, if two lines hold it.
+std::optional<Legend> legend_with_query(const RowCurve& row, const Style& style,
+                                        const Lettering& letters, double width,
+                                        const TokenNames& names, const ViewSettings& settings) {
+  const std::string query = query_of(row, letters, names);
+  const bool narrow = width < letters.width("exact approximate " + query) + 4 * letters.size();
+  auto items = items_of(row, style, settings, narrow ? "approx." : "approximate");
   items.push_back({query});
-  return Legend(std::move(items), letters, width);
+  Legend legend(std::move(items), letters, width);
+  if (legend.height() > 2 * letters.line()) return {};
+  return legend;
+}
+
+Legend legend_of(const RowCurve& row, const Style& style, const Lettering& letters, double width,
+                 const TokenNames& names, const ViewSettings& settings) {
+  if (auto legend = legend_with_query(row, style, letters, width, names, settings)) return *legend;
+  Legend legend(items_of(row, style, settings, "approx."), letters, width);
+  if (legend.height() <= letters.line()) return legend;
+  return Legend(items_of(row, style, settings, "app."), letters, width);
 }
 
 }  // namespace
+
+bool names_query(const RowCurve& row, double width, const Lettering& letters,
+                 const TokenNames& names) {
+  return legend_with_query(row, {}, letters, width, names, {}).has_value();
+}
 
 double row_heading_height(const RowCurve& row, double width, const Lettering& letters,
                           const TokenNames& names) {

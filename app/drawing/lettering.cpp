@@ -25,22 +25,6 @@ bool starts(const std::string& text, std::size_t at, std::string_view what) {
   return text.compare(at, what.size(), what) == 0;
 }
 
-/// Words with the space behind them. Quantities stay whole: no line ends at " = ", " × " or " %".
-std::vector<std::string> words_of(const std::string& paragraph) {
-  std::vector<std::string> words(1);
-  for (std::size_t at = 0; at < paragraph.size(); ++at) {
-    words.back() += paragraph[at];
-    if (paragraph[at] != ' ') continue;
-    const bool before =
-        starts(paragraph, at, " = ") || starts(paragraph, at, " × ") || starts(paragraph, at, " %");
-    const bool behind = (at >= 2 && starts(paragraph, at - 2, " = ")) ||
-                        (at >= 3 && starts(paragraph, at - 3, " × "));
-    if (!before && !behind) words.emplace_back();
-  }
-  std::erase_if(words, [](const std::string& w) { return w.empty() || w == " "; });
-  return words;
-}
-
 bool is_small(char c) {
   return c >= 'a' && c <= 'z';
 }
@@ -53,12 +37,35 @@ bool is_letter(char c) {
   return is_small(c) || is_capital(c);
 }
 
-/// After a hyphen, and between a small and a capital letter.
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// Words with the space behind them. Quantities stay whole: no line ends at " = ", " × " or " %",
+/// or between a name and its number.
+std::vector<std::string> words_of(const std::string& paragraph) {
+  std::vector<std::string> words(1);
+  for (std::size_t at = 0; at < paragraph.size(); ++at) {
+    words.back() += paragraph[at];
+    if (paragraph[at] != ' ') continue;
+    const bool before =
+        starts(paragraph, at, " = ") || starts(paragraph, at, " × ") || starts(paragraph, at, " %");
+    const bool behind = (at >= 2 && starts(paragraph, at - 2, " = ")) ||
+                        (at >= 3 && starts(paragraph, at - 3, " × "));
+    const bool named = at > 0 && at + 1 < paragraph.size() && is_letter(paragraph[at - 1]) &&
+                       is_digit(paragraph[at + 1]);
+    if (!before && !behind && !named) words.emplace_back();
+  }
+  std::erase_if(words, [](const std::string& w) { return w.empty() || w == " "; });
+  return words;
+}
+
+/// After a space or a hyphen, and between a small and a capital letter.
 std::vector<std::string> parts_of(const std::string& word) {
   std::vector<std::string> parts(1);
   for (std::size_t at = 0; at < word.size(); ++at) {
-    const bool is_seam =
-        at > 0 && (word[at - 1] == '-' || (is_small(word[at - 1]) && is_capital(word[at])));
+    const bool is_seam = at > 0 && (word[at - 1] == ' ' || word[at - 1] == '-' ||
+                                    (is_small(word[at - 1]) && is_capital(word[at])));
     if (is_seam) parts.emplace_back();
     parts.back() += word[at];
   }

@@ -73,13 +73,19 @@ void write_numbers(const BodyDrawing& d, const Raster& raster) {
     }
 }
 
-void write_rank(Ink& ink, const Rect& box, int rank, const Rgb& ground) {
-  const std::string text = std::to_string(rank);
-  const double by_width = 0.72 * box.width / ink.letters.width(text, {1});
+/// The size of the number of a block; nothing if the block is too small for it.
+std::optional<Letters> rank_letters(const Ink& ink, const Rect& box, const std::string& rank) {
+  const double by_width = 0.72 * box.width / ink.letters.width(rank, {1});
   const double size = std::min(
       {by_width, 0.75 * std::min(box.width, box.height), kLargestRank * ink.letters.size()});
-  if (size < kSmallestRank * ink.letters.size()) return;
-  ink.write(box, text, Align::centre, readable_on(ground), {size});
+  if (size < kSmallestRank * ink.letters.size()) return {};
+  return Letters{size};
+}
+
+void write_rank(Ink& ink, const Rect& box, int rank, const Rgb& ground) {
+  const std::string text = std::to_string(rank);
+  if (const auto face = rank_letters(ink, box, text))
+    ink.write(box, text, Align::centre, readable_on(ground), *face);
 }
 
 }  // namespace
@@ -103,6 +109,28 @@ void draw(const BodyDrawing& d, const BlockMap& blocks) {
     const double side = std::min(box.width, box.height);
     if (side >= 4 * d.ink.style.finest)
       d.ink.outline(box, {faded(kBlockEdge, 0.6), std::min(d.ink.style.hair, 0.1 * side)});
+    write_rank(d.ink, *room, block.rank, colour);
+  }
+}
+
+void write_ranks_over(const BodyDrawing& d, const BlockMap& blocks, Index query) {
+  const Clip clip(d.ink, d.plot.where);
+  for (const RankBlock& block : blocks.map.blocks) {
+    const auto room = room_for_number(d, d.plot.box(block.rows, block.cols));
+    const std::string text = std::to_string(block.rank);
+    const auto face = room ? rank_letters(d.ink, *room, text) : std::nullopt;
+    if (!face) continue;
+    const double high = d.ink.letters.size(*face),
+                 wide = d.ink.letters.width(text, *face) + 0.3 * high;
+    const Point middle = room->centre();
+    const Rect number{middle.x - wide / 2, middle.y - high / 2, wide, high};
+    if (d.plot.box({query, query + 1}, block.cols)
+            .inset(-d.ink.style.finest)
+            .intersected(number)
+            .empty())
+      continue;
+    const Rgb colour = d.scale->colour(rank_share(blocks, block, d.scale->rank_colour));
+    d.ink.fill(number, opaque(colour));
     write_rank(d.ink, *room, block.rank, colour);
   }
 }

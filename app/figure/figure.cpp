@@ -18,14 +18,14 @@ using namespace drawing;
 
 namespace {
 
-void draw_words(Ink& ink, const CellLayout& cell, Letters title_face) {
+void draw_words(Ink& ink, const CellLayout& cell, Letters title_face, Letters subtitle_face) {
   // Headings stand on their panel, however many lines the neighbours need.
   const double title = height_of(cell.title, ink.letters, title_face);
   Rect heading = cell.heading;
-  heading.y = heading.bottom() - 2 - title - height_of(cell.subtitle, ink.letters);
+  heading.y = heading.bottom() - 2 - title - height_of(cell.subtitle, ink.letters, subtitle_face);
   ink.write_lines(heading, cell.title, Align::left, ink.style.text, title_face);
   heading.y += title;
-  ink.write_lines(heading, cell.subtitle, Align::left, ink.style.faint);
+  ink.write_lines(heading, cell.subtitle, Align::left, ink.style.faint, subtitle_face);
   ink.write_lines(cell.caption_box, cell.caption, Align::left, ink.style.faint);
 }
 
@@ -90,14 +90,18 @@ void draw_row_name(Ink& ink, const RowLayout& row) {
 void draw_cell(Ink& ink, const CellLayout& cell, const Figure& figure, const TokenNames& names) {
   if (cell.left_out) return;
   const Plot plot{cell.plot, cell.axes};
-  draw_body({.ink = ink,
-             .prepared = cell.prepared,
-             .body = cell.body,
-             .plot = plot,
-             .scale = cell.scale ? &*cell.scale : nullptr,
-             .names = names,
-             .settings = figure.style.settings});
+  const BodyDrawing drawing{.ink = ink,
+                            .prepared = cell.prepared,
+                            .body = cell.body,
+                            .plot = plot,
+                            .scale = cell.scale ? &*cell.scale : nullptr,
+                            .names = names,
+                            .settings = figure.style.settings};
+  draw_body(drawing);
   draw_marks(ink, plot, *cell.prepared.panel, figure);
+  if (figure.pinned_query)
+    if (const auto* blocks = std::get_if<BlockMap>(&cell.prepared.panel->body))
+      write_ranks_over(drawing, *blocks, *figure.pinned_query);
   if (std::holds_alternative<Message>(cell.prepared.panel->body))
     ink.outline(cell.plot, {ink.style.grid});
   if (cell.axes.x) draw_x_axis(ink, plot, cell.x_words());
@@ -123,7 +127,7 @@ void draw_layout(Ink& ink, const Figure& figure, const FigureLayout& layout, con
       const CellLayout& cell = row.cells[c];
       run.check();
       run.reached((double(r) + double(c) / double(row.cells.size())) / rows);
-      draw_words(ink, cell, layout.panel_title_face);
+      draw_words(ink, cell, layout.panel_title_face, layout.subtitle_face);
       draw_cell(ink, cell, figure, names_of(figure, c));
     }
     draw_row_name(ink, row);
@@ -194,7 +198,7 @@ std::string words_of_marks(const Figure& figure) {
   if (selection_seen)
     words += "Selected: queries " + range(figure.selection->first) + ", keys " +
              range(figure.selection->second) + ". ";
-  return words;
+  return words + figure.remarks;
 }
 
 Figure with_pooling_named(const Figure& figure, double pixels_a_point) {

@@ -31,7 +31,7 @@ struct FigureStyle {
   double smaller = 0;            // points by which all other letters are smaller
   std::string font = "DejaVu Sans";
   Captions captions = Captions::full;
-  bool footer = true;  // provenance, and what the frames in the panels mark
+  bool footer = true;  // provenance; what frames mark is said without it, too
   /// Panels that only say why there is nothing to see are drawn; otherwise their places stay white.
   bool empty_panels = true;
   bool row_names = false;  // the names of the views, upright at the left
@@ -51,11 +51,12 @@ struct Figure {
   std::vector<std::shared_ptr<const Sequence>> held_sequence = {}, held_key_sequence = {};
   std::optional<Index> pinned_query = {};  // framed in every panel of tokens
   std::optional<std::pair<IndexRange, IndexRange>> selection = {};  // queries, keys; the same
-  Recipe recipe = {};                                               // in its file
+  std::string remarks = {};  // sentences without which the panels mislead; with or without a footer
+  Recipe recipe = {};        // in its file
   std::string subject = {};  // "minilm, layer 4, head 10, n = 341", for a caption in the paper
 };
 
-/// The words below the footer that explain frames in the panels; empty if there are none.
+/// The words that explain frames in the panels, and the remarks; empty if there are none.
 std::string words_of_marks(const Figure& figure);
 
 /// Height in points that the figure takes at its width.

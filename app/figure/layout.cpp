@@ -1,6 +1,7 @@
 #include "figure/layout.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "data/text.h"
 #include "panels/pooling_text.h"
@@ -18,6 +19,7 @@ constexpr double kBarGap = 3;  // between the colour bars of maps and strips
 // Lines of a caption. Paper has no other place for the rest of a caption: seven panels side by side
 // have room for theirs, unless the height is given.
 constexpr int most_caption_lines = 16, most_at_given_height = 6;
+constexpr int most_title_lines = 4;
 
 /// Heights of the parts of a row, from the top downwards, each with the gap before it.
 struct RowHeights {
@@ -121,6 +123,7 @@ class Layouter {
     choose_columns();
     short_errors_ = errors_are_long();
     layout_.panel_title_face = choose_panel_title_face();
+    layout_.subtitle_face = {std::min(letters_.size(), layout_.panel_title_face.size)};
     for (std::size_t r = 0; r < figure_.rows.size(); ++r) {
       make_bars(r);
       choose_words(r);
@@ -334,28 +337,45 @@ class Layouter {
     if (narrow.height() <= bar->height()) bar.emplace(std::move(narrow));
   }
 
-  /// If the style has two sizes, the largest size between them at which no title is cut. Otherwise
-  /// smaller than the other letters if titles are whole then, down to what can be read in print;
-  /// else of the same size.
+  /// From the larger size of the style, if it has two, down to what can be read in print: the
+  /// largest size at which all titles are broken between words alone; else the largest at which a
+  /// word has at most two lines; else the largest at which no title is cut.
   Letters choose_panel_title_face() const {
     const double small = letters_.size();
+    // Whole points, as devices draw no others.
     std::vector<double> sizes;
     if (figure_.style.smaller > 0)
-      for (double size = figure_.style.font_size; size > small; size -= 0.5) sizes.push_back(size);
-    for (double size = small; size >= std::min(small, smallest_in_print); size -= 0.05 * small)
-      sizes.push_back(size);
-    for (const double size : sizes)
-      if (const Letters face{size, true}; titles_are_whole(face, size > small ? 2 : 3)) return face;
+      for (double size = figure_.style.font_size; size > small; --size) sizes.push_back(size);
+    sizes.push_back(small);
+    const double least = std::max(smallest_in_print, 0.7 * small);
+    for (double size = std::ceil(small) - 1; size >= least; --size) sizes.push_back(size);
+    for (const int lines_of_word : {1, 2, most_title_lines})
+      for (const double size : sizes)
+        if (const Letters face{size, true};
+            titles_are_whole(face, size > small ? 2 : most_title_lines, lines_of_word))
+          return face;
     return {small, true};
   }
 
-  /// Whether, in this number of lines, no word of a title is elided or broken by an added hyphen.
-  bool titles_are_whole(Letters face, int lines) const {
+  /// Headings may reach over the strip and the gap beside their panel.
+  double heading_room(std::size_t c) const {
+    const double gap = letters_.size() / 2;
+    return (c + 1 < lefts_.size() ? lefts_[c + 1] - gap : layout_.width - margin_) - lefts_[c];
+  }
+
+  /// Whether, in this number of lines, no word of a title is elided or broken by an added hyphen,
+  /// and no word takes more lines than it may.
+  bool titles_are_whole(Letters face, int lines, int lines_of_word) const {
     for (std::size_t r = 0; r < figure_.rows.size(); ++r)
       for (std::size_t c = 0; c < figure_.rows[r].size(); ++c) {
         const std::string title = title_of(r, c);
-        if (!drawing::is_whole(letters_.wrapped(title, panel_width_, lines, face), title))
-          return false;
+        const double room = heading_room(c);
+        if (!drawing::is_whole(letters_.wrapped(title, room, lines, face), title)) return false;
+        for (std::size_t begin = 0, end; begin < title.size(); begin = end + 1) {
+          end = std::min(title.find(' ', begin), title.size());
+          const std::string word = title.substr(begin, end - begin);
+          if (std::ssize(letters_.wrapped(word, room, lines, face)) > lines_of_word) return false;
+        }
       }
     return true;
   }
@@ -380,20 +400,27 @@ class Layouter {
     for (std::size_t c = 0; c < figure_.rows[r].size(); ++c) {
       const Panel& here = panel(r, c);
       const bool above = r > 0 && c < figure_.rows[r - 1].size();
-      cell(r, c).title =
-          letters_.wrapped(title_of(r, c), panel_width_, 3, layout_.panel_title_face);
+      cell(r, c).title = letters_.wrapped(title_of(r, c), heading_room(c), most_title_lines,
+                                          layout_.panel_title_face);
       if (!above || panel(r - 1, c).subtitle != here.subtitle)
-        cell(r, c).subtitle = subtitle_lines(here.subtitle);
-      if (!cell(r, c).left_out) cell(r, c).caption = caption_lines(here);
+        cell(r, c).subtitle = subtitle_lines(here.subtitle, heading_room(c));
+      if (!cell(r, c).left_out) cell(r, c).caption = caption_lines(here, names_of(figure_, c));
     }
+    if (figure_.style.captions != Captions::line) return;
+    // Neighbours say the same kind of thing, or nothing.
+    for (std::size_t c = 0; c < figure_.rows[r].size(); ++c)
+      if (!cell(r, c).left_out && cell(r, c).caption.empty() &&
+          !first_statement(panel(r, c).caption).empty())
+        for (CellLayout& other : layout_.rows[r].cells) other.caption.clear();
   }
 
   /// The error stands on a line of its own.
-  std::vector<std::string> subtitle_lines(const std::string& subtitle) const {
+  std::vector<std::string> subtitle_lines(const std::string& subtitle, double room) const {
     const auto [words, error] = parts_of_subtitle(subtitle);
-    std::vector<std::string> lines = letters_.wrapped(words, panel_width_, 4);
+    const Letters face = layout_.subtitle_face;
+    std::vector<std::string> lines = letters_.wrapped(words, room, 4, face);
     for (std::string& line :
-         letters_.wrapped(short_errors_ ? shortened_error(error) : error, panel_width_, 4))
+         letters_.wrapped(short_errors_ ? shortened_error(error) : error, room, 4, face))
       lines.push_back(std::move(line));
     return lines;
   }
@@ -405,8 +432,8 @@ class Layouter {
     return false;
   }
 
-  std::vector<std::string> caption_lines(const Panel& shown) const {
-    constexpr int most_of_statement = 3;
+  std::vector<std::string> caption_lines(const Panel& shown, const TokenNames& names) const {
+    constexpr int most_of_statement = 4;
     switch (figure_.style.captions) {
       case Captions::none:
         return {};
@@ -416,8 +443,10 @@ class Layouter {
       case Captions::line:
         break;
     }
-    // The heading of a curve says the same.
-    if (std::holds_alternative<RowCurve>(shown.body)) return {};
+    // The heading of a wide curve says the same.
+    if (const auto* row = std::get_if<RowCurve>(&shown.body);
+        row && names_query(*row, panel_width_, letters_, names))
+      return {};
     const std::string statement = first_statement(shown.caption);
     auto lines = letters_.wrapped(statement, panel_width_, most_of_statement);
     return drawing::is_whole(lines, statement) ? lines : std::vector<std::string>();
@@ -431,7 +460,7 @@ class Layouter {
       const CellLayout& here = row.cells[c];
       high.heading =
           std::max(high.heading, height_of(here.title, letters_, layout_.panel_title_face) +
-                                     height_of(here.subtitle, letters_));
+                                     height_of(here.subtitle, letters_, layout_.subtitle_face));
       if (!here.left_out)
         high.body = std::max(high.body, natural_height(*here.prepared.panel, panel_width_, letters_,
                                                        names_of(figure_, c)));
@@ -480,7 +509,7 @@ class Layouter {
                  bar_top = caption_top + high.caption + 1.5;
     for (std::size_t c = 0; c < row.cells.size(); ++c) {
       CellLayout& here = row.cells[c];
-      here.heading = {lefts_[c], top, panel_width_, high.heading};
+      here.heading = {lefts_[c], top, heading_room(c), high.heading};
       here.body = {lefts_[c], body_top, panel_width_, high.body};
       here.plot = plot_of(panel(r, here.stands_in_for.value_or(c)), here.body, curves,
                           names_of(figure_, c));
@@ -525,11 +554,12 @@ class Layouter {
     const FigureStyle& style = figure_.style;
     layout_.title_face = {style.font_size + (style.smaller > 0 ? 0 : 1), true};
     layout_.title = letters_.wrapped(figure_.title, inner(), 2, layout_.title_face);
-    const std::string marks = words_of_marks(figure_);
-    const bool both = !figure_.footer.empty() && !marks.empty();
-    if (style.footer)
-      layout_.footer = letters_.wrapped(figure_.footer + (both ? "\n" : "") + marks, inner(),
-                                        style.height ? 4 : 12);
+    std::string footer_words = style.footer ? figure_.footer : "";
+    if (const std::string marks = words_of_marks(figure_); !marks.empty())
+      add_item(footer_words, marks, "\n");
+    const double left = lefts_.empty() ? margin_ : lefts_.front();  // of all panels
+    const double footer_width = layout_.width - margin_ - left;
+    layout_.footer = letters_.wrapped(footer_words, footer_width, style.height ? 4 : 12);
     choose_legend();
     const double title = height_of(layout_.title, letters_, layout_.title_face),
                  legend = layout_.legend.height(), footer = height_of(layout_.footer, letters_);
@@ -559,7 +589,7 @@ class Layouter {
       place_row(r, y, rows[r]);
       y += rows[r].heading + rows[r].body + rows[r].axis + rows[r].caption + rows[r].bar;
     }
-    layout_.footer_box = {margin_, y + 3, inner(), footer};
+    layout_.footer_box = {left, y + 3, footer_width, footer};
     layout_.height = style.height.value_or(y + below);
   }
 

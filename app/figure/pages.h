@@ -24,8 +24,9 @@ struct Verbatim {
 };
 /// Names and values, perhaps below a title of their own; empty values are left out.
 struct Facts {
+  using Rows = std::vector<std::pair<std::string, std::string>>;
   std::string title = {};
-  std::vector<std::pair<std::string, std::string>> rows;
+  Rows rows;
 };
 /// The first column is text, the others are numbers.
 struct NumberTable {

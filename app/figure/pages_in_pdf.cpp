@@ -1,4 +1,5 @@
 // Pages as PDF: blocks one below the other. A block that does not fit begins on the next page.
+#include <QAbstractTextDocumentLayout>
 #include <QBuffer>
 #include <QPdfWriter>
 #include <QTextDocument>
@@ -44,7 +45,9 @@ class LaidText {
     painter.save();
     painter.translate(margin, y);
     painter.scale(1.0 / tenth, 1.0 / tenth);
-    document_.drawContents(&painter);
+    QAbstractTextDocumentLayout::PaintContext context;
+    context.palette.setColor(QPalette::Text, Qt::black);  // the palette of the program may be dark
+    document_.documentLayout()->draw(&painter, context);
     painter.restore();
   }
 

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "figure/panels.h"
+#include "figure/preset.h"
 #include "figure/recorder.h"
 #include "views/views.h"
 
@@ -315,7 +316,10 @@ TEST_CASE("the pinned query and the selection are framed where they stand, in pa
   };
   for (const Panel& panel : {example::heatmap(n, 1, "h"), example::ranks(n, 5, "r")}) {
     CAPTURE(panel.title);
-    const auto [row, plot] = find(panel, 25, false);
+    auto [row, plot] = find(panel, 25, false);
+    std::erase_if(row, [width = plot.width](const QRectF& shape) {
+      return shape.width() < 0.9 * width;  // grounds of ranks
+    });
     REQUIRE(row.size() == 2);  // a dark seam, and the line on it
     for (const QRectF& frame : row) {
       CHECK(frame.center().y() == doctest::Approx(plot.y + 25.5 / n * plot.height).epsilon(0.01));
@@ -338,6 +342,84 @@ TEST_CASE("the pinned query and the selection are framed where they stand, in pa
     CHECK(find(panel, 25, true).first.empty());
   both.rows = {{example::table("t")}};
   CHECK(words_of_marks(both).empty());
+}
+
+TEST_CASE("the line of a pinned query leaves room for the ranks that it crosses") {
+  example::application();
+  const Index n = 40;
+  Figure figure = alone(example::ranks(n, 5, "r"), 252);
+  const auto plain = example::record(figure);
+  figure.pinned_query = 25;
+  const auto pinned = example::record(figure);
+  const auto plot = lay_out(figure, PaperLettering(figure.style)).rows[0].cells[0].plot;
+  const double line = plot.y + 25.5 / n * plot.height;
+  int crossed = 0;
+  for (const auto& drawn : plain.texts) {
+    const QPointF middle = drawn.where.center();
+    const bool is_rank = middle.x() > plot.x && middle.x() < plot.right() && middle.y() > plot.y &&
+                         middle.y() < plot.bottom();
+    if (!is_rank || drawn.where.top() > line || drawn.where.bottom() < line) continue;
+    ++crossed;
+    CHECK(std::ranges::any_of(pinned.shapes, [&](const QRectF& shape) {
+      return shape.contains(drawn.where) && shape.height() < 2 * drawn.where.height();
+    }));
+    CHECK(std::ranges::count_if(pinned.texts, [&](const example::DrawnText& other) {
+            return other.where == drawn.where;
+          }) == 2);  // before the line, and after it
+  }
+  CHECK(crossed > 0);
+}
+
+TEST_CASE("the words below a figure begin where its panels do") {
+  example::application();
+  Figure figure = example::paper(252, 64);
+  figure.footer = "a head";
+  const auto layout = lay_out(figure, PaperLettering(figure.style));
+  CHECK(layout.footer_box.x == layout.rows[0].cells[0].plot.x);
+  CHECK(layout.footer_box.right() <= layout.width);
+}
+
+TEST_CASE("eight columns of a page break names at their words, or once at a seam") {
+  example::application();
+  for (const double width : {504.0, 396.0}) {  // 7 in, NeurIPS
+    CAPTURE(width);
+    Figure figure;
+    if (width < 400) put_into(figure.style, *preset_named("neurips"));
+    figure.style.width = width;
+    figure.style.letters = width < 400;
+    figure.rows.resize(2);
+    for (const char* title : {"Exact", "H-Transformer-1D", "Fixed", "Strided, sinks 0",
+                              "Treeformer TF", "Treeformer TC", "HyperAttention", "Strided"}) {
+      figure.rows[0].push_back(example::heatmap(16, 7, title));
+      figure.rows[1].push_back(example::error_map(16, 7, title));
+      add_row_errors(figure.rows[1].back(), std::vector<float>(16, 0.5f));
+    }
+    const auto layout = lay_out(figure, PaperLettering(figure.style));
+    const auto lines_of = [&](std::size_t column) {
+      std::string lines;
+      for (const std::string& line : layout.rows[0].cells[column].title) lines += line + "|";
+      return lines;
+    };
+    if (width > 400) CHECK(lines_of(1) == "H-Transformer-1D|");
+    for (std::size_t c = 0; c < figure.rows[0].size(); ++c) {
+      CAPTURE(lines_of(c));
+      CHECK(lines_of(c).find("…") == std::string::npos);
+      CHECK(lines_of(c).find("Transfo-|") == std::string::npos);
+      CHECK(lines_of(c).find("Treefor-|") == std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("a narrow curve keeps its room: the caption names its query") {
+  example::application();
+  Figure figure = alone(example::row(64, 12, "r"), 90);
+  figure.style.captions = Captions::line;
+  figure.rows[0][0].caption = "query 12";
+  const PaperLettering letters(figure.style);
+  const auto layout = lay_out(figure, letters);
+  const CellLayout& cell = layout.rows[0].cells[0];
+  CHECK(cell.plot.y - cell.body.y <= 2.2 * letters.line());
+  CHECK(cell.caption == std::vector<std::string>{"query 12"});
 }
 
 TEST_CASE("titles of narrow panels are whole, on several lines or in smaller letters") {

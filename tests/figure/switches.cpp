@@ -65,15 +65,30 @@ TEST_CASE("captions are left out, are one statement that is never cut, or are wh
   CHECK_FALSE(have(words_in(figure), "relative error of P 0.3"));
 }
 
-TEST_CASE("without a footer neither provenance nor words about marks are drawn") {
+TEST_CASE("without a footer no provenance is drawn, but what frames mark and what must be known") {
   example::application();
   Figure figure = three_rows();
   figure.pinned_query = 3;
   CHECK(have(words_in(figure), "head 10"));
   CHECK(have(words_in(figure), "Orange line: query 3"));
   figure.style.footer = false;
+  figure.remarks = "b: its tree was learned on layer 2. ";
   CHECK_FALSE(have(words_in(figure), "head 10"));
-  CHECK_FALSE(have(words_in(figure), "Orange line"));
+  CHECK(have(words_in(figure), "Orange line: query 3. b: its tree was learned on layer 2."));
+  CHECK(latex_caption(figure).find("its tree was learned on layer 2.") != std::string::npos);
+}
+
+TEST_CASE("panels of a row have their first statements, or none of them") {
+  example::application();
+  Figure figure = three_rows();
+  figure.style.captions = Captions::line;
+  figure.rows[1][1].caption = "one statement";
+  figure.rows[1][2].caption = "two statements";
+  CHECK(have(words_in(figure), "one statement"));
+  figure.rows[1][2].caption = std::string(300, 'n');
+  CHECK_FALSE(have(words_in(figure), "one statement"));
+  figure.rows[1][2].caption = "";
+  CHECK(have(words_in(figure), "one statement"));
 }
 
 TEST_CASE("places of empty panels stay white, have no letter, and move no other panel") {
