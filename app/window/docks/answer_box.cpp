@@ -74,7 +74,7 @@ QStringList warnings_of(const Study& study, const ColumnState& state) {
     const Plan& plan = state.computation->op->plan();
     for (const auto& note : plan.notes) notes << to_qt(note);
     notes << to_qt(note_of_numbers(*state.computation));
-    if (plan.fitted_to_all_tokens)
+    if (plan.fitted_to_all_tokens && state.computation->op->problem().causal)
       notes << QString("The %1 built from all tokens, also from those after a query.")
                    .arg(plan.groups.branching.empty() ? "groups are" : "tree is");
   }
