@@ -44,7 +44,7 @@ std::string to_text(const SpeedUp& speed_up) {
     // A ratio on one side of 1 is not written as 1.
     int digits = 2;
     while (ratio != 1 && digits < 6 && format_drawn(ratio, digits) == "1") ++digits;
-    return format_drawn(ratio, digits);
+    return ratio < 10 ? format_number(ratio, digits, Zeros::keep) : format_drawn(ratio, digits);
   };
   const std::string ratio = number(speed_up.median) + " ×";
   if (!speed_up.interval) return ratio;
