@@ -10,14 +10,26 @@
 namespace fovea::canvas {
 namespace {
 
-/// The token of the crosshair or of the pinned row, over the ticks of its axis.
-void draw_token_label(Ink& ink, const Scene& scene, const Rect& where, bool down, Index token,
-                      Rgba edge, int column = -1) {
+/// The name of a token in place of the ticks of its axis.
+struct TokenLabel {
+  std::string name;
+  Rect pill;
+  Rgba edge;
+
+  void draw(Ink& ink) const {
+    draw_pill(ink, pill, edge, 3);
+    ink.write(pill, name, Align::centre, ink.style.text);
+  }
+};
+
+/// The token of the crosshair or of the pinned row; nothing if it is not seen.
+std::optional<TokenLabel> token_label(const Ink& ink, const Scene& scene, const Rect& where,
+                                      bool down, Index token, Rgba edge, int column = -1) {
   const Lengths& lengths = scene.model.lengths;
-  if (token < 0 || token >= (down ? lengths.queries : lengths.keys)) return;
+  if (token < 0 || token >= (down ? lengths.queries : lengths.keys)) return {};
   const TokenAxis axis = down ? scene.queries(where) : scene.keys(where);
   const double at = std::round(axis.pixel(token + 0.5));
-  if (at < axis.from || at > axis.to) return;
+  if (at < axis.from || at > axis.to) return {};
   const drawing::TokenNames names = scene.names(column);
   const std::string name =
       (down ? names.queries : names.keys).numbered(token, ink.letters, where.width - 10);
@@ -25,30 +37,50 @@ void draw_token_label(Ink& ink, const Scene& scene, const Rect& where, bool down
   const double left = std::clamp(at - width / 2, where.x - 2, where.right() - width + 2);
   const Rect pill = down ? Rect{where.right() - width - 2, std::round(at - 7), width, 14}
                          : Rect{std::round(left), where.y + 2, width, 14};
-  draw_pill(ink, pill, edge, 3);
-  ink.write(pill, name, Align::centre, ink.style.text);
+  return TokenLabel{name, pill, edge};
+}
+
+/// Without the numbers and names that a label would cut.
+void make_room(drawing::PanelAxis& axis, const std::optional<TokenLabel>& label, const Rect& where,
+               const drawing::Lettering& letters) {
+  if (!label) return;
+  std::erase_if(axis.ticks, [&](const drawing::Tick& tick) {
+    const double at = axis.downward ? axis.place(tick.at, where.y, where.bottom())
+                                    : axis.place(tick.at, where.x, where.right());
+    const double half =
+        axis.downward || axis.named ? letters.line() / 2 : letters.width(tick.label) / 2;
+    const Rect& pill = label->pill;
+    return axis.downward ? at + half > pill.y && at - half < pill.bottom()
+                         : at + half > pill.x && at - half < pill.right();
+  });
 }
 
 /// The axis of queries at the left of a row.
 void draw_query_axis(Ink& ink, const Scene& scene, int row) {
   const Rect where = scene.grid.query_axis(row);
-  const drawing::Axes axes{{},
-                           drawing::query_axis({scene.viewport.row_begin, scene.viewport.row_end},
-                                               where.height, ink.letters, scene.names())};
+  drawing::Axes axes{{},
+                     drawing::query_axis({scene.viewport.row_begin, scene.viewport.row_end},
+                                         where.height, ink.letters, scene.names())};
+  const auto pinned = token_label(ink, scene, where, true, scene.model.pinned_query.value_or(-1),
+                                  ink.style.pinned),
+             pointed = token_label(ink, scene, where, true, scene.pointer.query, ink.style.faint);
+  for (const auto& label : {pinned, pointed}) make_room(*axes.y, label, where, ink.letters);
   draw_y_axis(ink, {{where.right(), where.y, 0, where.height}, axes},
               {.numbers = true, .label = false});
-  if (scene.model.pinned_query)
-    draw_token_label(ink, scene, where, true, *scene.model.pinned_query, ink.style.pinned);
-  draw_token_label(ink, scene, where, true, scene.pointer.query, ink.style.faint);
+  for (const auto& label : {pinned, pointed})
+    if (label) label->draw(ink);
 }
 
 void draw_key_axis(Ink& ink, const Scene& scene, int row, int column) {
   const Rect where = scene.grid.key_axis(row, column);
-  const drawing::Axes axes{drawing::key_axis({scene.viewport.col_begin, scene.viewport.col_end},
-                                             where.width, ink.letters, scene.names(column)),
-                           {}};
+  drawing::Axes axes{drawing::key_axis({scene.viewport.col_begin, scene.viewport.col_end},
+                                       where.width, ink.letters, scene.names(column)),
+                     {}};
+  const auto pointed =
+      token_label(ink, scene, where, false, scene.pointer.key, ink.style.faint, column);
+  make_room(*axes.x, pointed, where, ink.letters);
   draw_x_axis(ink, {{where.x, where.y, where.width, 0}, axes}, {.numbers = true, .label = false});
-  draw_token_label(ink, scene, where, false, scene.pointer.key, ink.style.faint, column);
+  if (pointed) pointed->draw(ink);
 }
 
 /// The end of the variant's name in a title, behind which stands what tells its columns apart.
@@ -81,7 +113,7 @@ double largest_error(const Scene& scene) {
 
 std::array<HeaderFigure, 2> figures_of(const ColumnFigures& of, double largest) {
   const std::string unknown = "–";
-  return {HeaderFigure{of.error ? format_number(*of.error, 2) : unknown, "error",
+  return {HeaderFigure{of.error ? format_number(*of.error, 2, Zeros::keep) : unknown, "error",
                        std::clamp(of.error.value_or(0) / largest, 0.0, 1.0)},
           HeaderFigure{of.cost ? format_share(*of.cost) : unknown, "cost",
                        std::clamp(of.cost.value_or(0), 0.0, 1.0)}};

@@ -124,7 +124,7 @@ GridShape shape_of(const Scene& scene) {
   shape.rows.resize(scene.rows.size());
   for (int r = 0; r < std::ssize(scene.rows); ++r) {
     const View view = scene.view(r);
-    shape.rows[r].aspect = view->is_flat ? 0.72 : 1;
+    shape.rows[r].aspect = view->aspect;
     shape.side_bars |=
         scene.scales[r].shared.has_value() || (view->has_colours && scene.settings.shared_range);
     if (has_key_ticks(scene, r)) last_with_keys = &shape.rows[r];

@@ -58,7 +58,9 @@ void draw_part(Ink& ink, const Scene& scene, int row, int column, const PanelPar
   const PlacedPanel placed = scene.placed(row, column, part);
   const drawing::BodyDrawing body = placed.drawn_with(ink);
   draw_body(body);
-  if (drawing::amount_of(*part.cell.panel).value_or(0) > 0) draw_amounts_inside(ink, body.plot);
+  const bool falls = std::holds_alternative<LeafSizes>(part.cell.panel->body);  // in its order
+  if (drawing::amount_of(*part.cell.panel).value_or(0) > 0)
+    draw_amounts_inside(ink, body.plot, falls);
   if (part.cell.stale) ink.fill(scene.grid.panel(row, column), ink.style.veil);
 }
 

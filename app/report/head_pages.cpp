@@ -1,13 +1,16 @@
 #include "report/head_pages.h"
 
+#include <QCryptographicHash>
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "analysis/measures.h"
+#include "data/address.h"
 #include "data/layer_conditions.h"
 #include "data/number_text.h"
 #include "data/text.h"
+#include "data/utf8.h"
 #include "figure/figure.h"
 #include "variants/described_variant.h"
 #include "views/views.h"
@@ -51,6 +54,35 @@ std::string place(Index number, Index count) {
   return std::to_string(number) + " of 0 to " + std::to_string(count - 1);
 }
 
+/// The words with which a text begins, on one line.
+std::string first_words(const std::string& text) {
+  constexpr std::size_t most = 300;  // bytes
+  std::string words = text.substr(0, most);
+  for (char& c : words)
+    if (c == '\n' || c == '\t' || c == '\r') c = ' ';
+  if (words.size() == text.size()) return "“" + words + "”";
+  words.resize(std::min(words.rfind(' '), words.size()));
+  while (!words.empty() && !is_utf8(words)) words.pop_back();
+  return "“" + words + " …”";
+}
+
+/// A model is named with what it reads, and not by its address, which holds all of a text.
+Facts::Rows facts_of_source(const std::string& path, const std::string& content_hash) {
+  if (!is_model_address(path)) return {{"Source", path}, {"SHA-256 of its content", content_hash}};
+  const ModelAddress address = parse_model_address(path);
+  Facts::Rows rows{{"Model", address.folder}};
+  if (address.input) rows.emplace_back("Input", *address.input);
+  rows.emplace_back(address.input ? "SHA-256 of input and model" : "SHA-256 of the model",
+                    content_hash);
+  if (!address.text) return rows;
+  const auto bytes = QByteArray::fromStdString(*address.text);
+  rows.emplace_back("Text", first_words(*address.text));
+  rows.emplace_back(
+      "SHA-256 of the text",
+      QCryptographicHash::hash(bytes, QCryptographicHash::Sha256).toHex().toStdString());
+  return rows;
+}
+
 class HeadPages {
  public:
   HeadPages(const HeadPagesRequest& request, Run& run) : in_(request), run_(run) {}
@@ -75,9 +107,8 @@ class HeadPages {
   void add_input() {
     const Problem& p = in_.problem;
     Facts facts;
-    facts.rows = {
-        {"Source", in_.path},
-        {"SHA-256 of its content", in_.content_hash},
+    facts.rows = facts_of_source(in_.path, in_.content_hash);
+    const Facts::Rows more{
         {"Queries, keys and values", in_.source.content},
         {"Head", layer_label(in_.source, in_.layer) + " (number " +
                      place(in_.layer, std::ssize(in_.source.layers)) + "), head " +
@@ -88,6 +119,7 @@ class HeadPages {
         {"Scale", scale_text(in_)},
         {"Computed by",
          "Fovea " FOVEA_VERSION ", on " + in_.backend.device() + ", " + in_.backend.precision()}};
+    facts.rows.insert(facts.rows.end(), more.begin(), more.end());
     for (const auto& notes : {in_.notes, in_.grid.notes()})
       for (const std::string& note : notes) facts.rows.emplace_back("Note", note);
     add(std::move(facts));

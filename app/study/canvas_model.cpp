@@ -30,6 +30,7 @@ std::optional<ColumnFigures> figures_of(const ColumnState& state, bool causal,
   if (variant.reference) return {};
   ColumnFigures figures{.parameters =
                             parameters_of(variant, state.column.values, causal, recurrence)};
+  figures.tree_of = state.kept_tree;
   if (!state.kept_tree.empty())
     figures.parameters = "tree of " + state.kept_tree + ": " + figures.parameters;
   const auto known = [](double number) {

@@ -23,7 +23,6 @@
 #include "window/files.h"
 #include "window/status_line.h"
 #include "window/widgets/text.h"
-#include "window/widgets/theme.h"
 #include "window/workspace.h"
 
 namespace fovea {
@@ -50,7 +49,7 @@ void Exports::export_to(const QString& path, const FigureStyle& style, bool carr
         "Columns that blink are exported side by side. To export two columns in one panel, split "
         "or wipe them.");
   Figure figure = canvas_figure(*model, style, carries_session);
-  if (carries_session) figure.recipe = recipe_for(path, style);
+  if (carries_session) figure.recipe = recipe_for(path, "render", options_for(style));
   write(path, std::move(figure));
 }
 
@@ -70,7 +69,7 @@ void Exports::export_panel_to(const QString& path, std::size_t row, std::size_t 
   const auto model = model_with(row, column);
   if (!model) return;
   Figure figure = panel_figure(*model, row, column, style, carries_session);
-  if (carries_session) figure.recipe = recipe_for(path, style);
+  if (carries_session) figure.recipe = recipe_for(path, "render", options_for(style));
   write(path, std::move(figure));
 }
 
@@ -94,6 +93,9 @@ Figure Exports::panel_figure(const CanvasModel& model, std::size_t row, std::siz
 CanvasModel Exports::titled(CanvasModel model, bool names_sources) const {
   const std::vector<Column>& columns = workspace_.study.session().columns;
   for (std::size_t c = 0; c < model.column_titles.size() && c < columns.size(); ++c) {
+    if (auto& figures = model.column_figures[c];
+        !names_sources && figures && !figures->tree_of.empty())
+      figures->tree_of = "another head or text";
     if (names_sources || !columns[c].held || columns[c].held->source.empty()) continue;
     HeldHead held = *columns[c].held;
     held.source.clear();
@@ -103,12 +105,14 @@ CanvasModel Exports::titled(CanvasModel model, bool names_sources) const {
   return model;
 }
 
-/// A figure can be made again from its file, except figures of live streams.
-Recipe Exports::recipe_for(const QString& path, const FigureStyle& style) const {
+/// What a command makes can be made again from its file, except from live streams.
+Recipe Exports::recipe_for(const QString& path, const std::string& command,
+                           const std::string& options) const {
   if (is_live(workspace_.study.session().source)) return {};
   const std::string ending = "." + QFileInfo(path).suffix().toLower().toStdString();
   return {.session = workspace_.session_text(),
-          .command = "fovea render figure" + ending + " -o again" + ending + options_for(style)};
+          .command = "fovea " + command + (command == "report" ? " report" : " figure") + ending +
+                     " -o again" + ending + options};
 }
 
 void Exports::report_by_dialog() {
@@ -131,49 +135,48 @@ void Exports::report_to(const QString& path) {
   session.columns.clear();
   for (int c = 0; c < int(study.columns().size()); ++c) {
     const ColumnState& state = study.columns()[std::size_t(c)];
-    const std::string why = state.column.held          ? "it shows another head"
-                            : !state.kept_tree.empty() ? "its tree was learned on another head"
-                                                       : state.error;
+    const std::string why = state.column.held ? "it shows another head" : state.error;
     if (why.empty())
       session.columns.push_back(state.column);
     else
       notes.push_back("left out: " + study.title_of(c) + " (" + why + ")");
   }
   session.columns = with_exact_first(std::move(session.columns));
-  Recipe recipe;
-  if (!is_live(session.source) && path.endsWith(".pdf", Qt::CaseInsensitive))
-    recipe = {.session = workspace_.session_text(),
-              .command = "fovea render report.pdf -o figure.pdf"};
+  const std::vector<ColumnTree> trees =
+      moved_trees(study.trees(), study.session().columns, session.columns);
+  const Recipe recipe = recipe_for(path, "report");
   BackendChoice choice;
   choice.backend = study.backend().id();
-  write(path, [path = path.toStdString(), session, recipe, choice, notes, source = study.source(),
-               problem = study.problem(), hash = study.content_hash()](const Run& stoppable) {
-    const auto backend = make_low_priority_backend(choice);
-    Run run = stoppable;
-    const PanelGrid grid({.problem = *problem,
-                          .source = *source,
-                          .layer = session.layer,
-                          .backend = *backend,
-                          .settings = session.settings,
-                          .columns = session.columns,
-                          .viewport = {},
-                          .query = session.pinned_query,
-                          .max_pixels = report_pixels},
-                         run);
-    write_pages(path, head_pages({.grid = grid,
-                                  .problem = *problem,
-                                  .source = *source,
-                                  .path = source->path,
-                                  .layer = session.layer,
-                                  .head = session.head,
-                                  .backend = *backend,
-                                  .columns = session.columns,
-                                  .settings = session.settings,
-                                  .content_hash = hash,
-                                  .notes = notes,
-                                  .recipe = recipe},
-                                 run));
-  });
+  write(path,
+        [path = path.toStdString(), session, trees, recipe, choice, notes, source = study.source(),
+         problem = study.problem(), hash = study.content_hash()](const Run& stoppable) {
+          const auto backend = make_low_priority_backend(choice);
+          Run run = stoppable;
+          const PanelGrid grid({.problem = *problem,
+                                .source = *source,
+                                .layer = session.layer,
+                                .backend = *backend,
+                                .settings = session.settings,
+                                .columns = session.columns,
+                                .trees = trees,
+                                .viewport = {},
+                                .query = session.pinned_query,
+                                .max_pixels = report_pixels},
+                               run);
+          write_pages(path, head_pages({.grid = grid,
+                                        .problem = *problem,
+                                        .source = *source,
+                                        .path = source->path,
+                                        .layer = session.layer,
+                                        .head = session.head,
+                                        .backend = *backend,
+                                        .columns = session.columns,
+                                        .settings = session.settings,
+                                        .content_hash = hash,
+                                        .notes = notes,
+                                        .recipe = recipe},
+                                       run));
+        });
 }
 
 void Exports::save_numbers_by_dialog(std::size_t row, std::size_t column) {
@@ -248,8 +251,7 @@ void Exports::copy_panel(std::size_t row, std::size_t column) {
   const auto model = model_with(row, column);
   if (!model) return;
   constexpr int points = 252, scale = 4;
-  FigureStyle style{
-      .width = points, .height = points, .captions = kept_captions(), .dark = window_is_dark()};
+  const FigureStyle style{.width = points, .height = points, .captions = kept_captions()};
   QImage image(points * scale, points * scale, QImage::Format_RGB32);
   QPainter painter(&image);
   painter.scale(scale, scale);

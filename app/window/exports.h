@@ -73,7 +73,8 @@ class Exports {
                        bool carries_session) const;
   Figure panel_figure(const CanvasModel& model, std::size_t row, std::size_t column,
                       const FigureStyle& style, bool carries_session) const;
-  Recipe recipe_for(const QString& path, const FigureStyle& style) const;
+  Recipe recipe_for(const QString& path, const std::string& command,
+                    const std::string& options = {}) const;
   /// The computation of the selected column; null if it is not known, and the status bar says so.
   std::shared_ptr<const Computation> chosen_computation() const;
   std::shared_ptr<const CanvasModel> model_with(std::size_t row, std::size_t column) const;

@@ -21,7 +21,7 @@ double quantile(const std::vector<double>& sorted, double q) {
 std::string ratio_text(double ratio) {
   int digits = 2;
   while (ratio != 1 && digits < 6 && format_drawn(ratio, digits) == "1") ++digits;
-  return format_drawn(ratio, digits);
+  return ratio < 10 ? format_number(ratio, digits, Zeros::keep) : format_drawn(ratio, digits);
 }
 
 std::string spread_text(const StageSummary& time) {

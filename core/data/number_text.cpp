@@ -81,11 +81,14 @@ std::string power_of_ten(int exponent) {
   return text;
 }
 
-std::string format_number(double value, int digits) {
+std::string format_number(double value, int digits, Zeros zeros) {
   if (std::isnan(value)) return text_of_nan;
   if (std::isinf(value)) return value > 0 ? "∞" : "-∞";
-  std::string text = printed(Format::general, digits, value);
-  return text.find('e') == text.npos ? text : to_text(rounded_to(digits, value));
+  const std::string text = printed(Format::general, digits, value);
+  const Scientific rounded = rounded_to(digits, value);
+  if (text.find('e') != text.npos) return to_text(rounded);
+  if (zeros == Zeros::drop || value == 0) return text;
+  return printed(Format::fixed, std::max(0, digits - 1 - rounded.exponent), value);
 }
 
 std::string format_drawn(double value, int digits) {

@@ -7,9 +7,12 @@
 
 namespace fovea {
 
-/// In captions and tables: significant digits without trailing zeros, and a power of ten if %g
-/// would write an exponent: "0.123", "4.5×10⁻⁷", "10⁶", "∞", and "–" for NaN.
-std::string format_number(double value, int digits = 3);
+/// Whether zeros that end a number are kept, so that numbers of one kind have equally many digits.
+enum class Zeros { keep, drop };
+
+/// In captions and tables: significant digits, and a power of ten if %g would write an exponent:
+/// "0.123", "0.70" with zeros, "4.5×10⁻⁷", "10⁶", "∞", and "–" for NaN.
+std::string format_number(double value, int digits = 3, Zeros zeros = Zeros::drop);
 
 /// On axes and in read-outs: as format_number with a true minus, but whole numbers up to a million
 /// are written out, and powers of ten begin below 1e-3: "−0.25", "131072", "4×10⁻⁵", "∞", "NaN".
@@ -41,9 +44,6 @@ std::string format_plain(double value);
 /// Twelve significant digits, or as many more as are needed to read back the same number: "0.1",
 /// "1e-05"; "nan" for NaN of either sign.
 std::string format_exactly(double value);
-
-/// Whether zeros that end a number are kept, so that numbers of a column have equally many digits.
-enum class Zeros { keep, drop };
 
 /// Three significant digits with a unit, "12.3 G", "1.50 MiB", "45.6 µs". Whole numbers below the
 /// first unit are written out. Numbers that are not finite are written as by format_plain.

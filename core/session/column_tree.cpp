@@ -14,4 +14,17 @@ const ColumnTree* tree_of(const std::vector<ColumnTree>& trees, std::size_t colu
   return found == trees.end() ? nullptr : &*found;
 }
 
+std::vector<ColumnTree> moved_trees(std::vector<ColumnTree> trees, const std::vector<Column>& from,
+                                    const std::vector<Column>& to) {
+  std::vector<ColumnTree> moved;
+  for (ColumnTree& tree : trees) {
+    if (tree.column >= from.size()) continue;
+    const auto place = std::ranges::find(to, from[tree.column]);
+    if (place == to.end()) continue;
+    tree.column = static_cast<std::size_t>(place - to.begin());
+    moved.push_back(std::move(tree));
+  }
+  return moved;
+}
+
 }  // namespace fovea

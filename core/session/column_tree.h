@@ -8,6 +8,7 @@
 
 #include "evaluate/computation.h"
 #include "plan/structure.h"
+#include "session/session.h"
 
 namespace fovea {
 
@@ -24,5 +25,9 @@ void give_tree(ComputeRequest& request, const ColumnTree& tree);
 
 /// The tree of a column; null if there is none.
 const ColumnTree* tree_of(const std::vector<ColumnTree>& trees, std::size_t column);
+
+/// The trees of columns that now are at other places, or gone.
+std::vector<ColumnTree> moved_trees(std::vector<ColumnTree> trees, const std::vector<Column>& from,
+                                    const std::vector<Column>& to);
 
 }  // namespace fovea

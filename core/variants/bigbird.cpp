@@ -170,7 +170,7 @@ Variant bigbird_variant() {
        .label = "BigBird",
        .paper =
            "Zaheer et al. 2020, section 2 and appendix D (block sparse, internal global tokens)",
-       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{Sᵢ} exp,  Sᵢ: window, first, last and r random blocks",
+       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ exp over Sᵢ,  Sᵢ: window, first, last and r random blocks",
        .summary = "Blocks around each query, the first and the last block, and random blocks.",
        .mask = Mask::bidirectional_in_paper,
        .unequal_lengths = UnequalLengths::last_queries,

@@ -123,7 +123,7 @@ const Variant& drawn_variant() {
       {.id = "drawn",
        .label = "Drawn",
        .paper = "pairs that somebody keeps by hand",
-       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{Sᵢ} exp,  Sᵢ: the drawn keys of query i",
+       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ exp over Sᵢ,  Sᵢ: the drawn keys of query i",
        .summary = "The pairs of rectangles that are drawn on the canvas, or given as text.",
        .unequal_lengths = UnequalLengths::all,
        .group = Group::selectors,

@@ -180,7 +180,7 @@ Variant dsa_variant() {
        .label = "DSA",
        .paper = "DeepSeek-AI 2025 (DeepSeek-V3.2-Exp), section 2.1, Eq. 1-2, with the head's own q "
                 "and k as indexer",
-       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{Sᵢ} exp,  Sᵢ: the k keys of the largest ReLU(qᵢ·kⱼ)",
+       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ exp over Sᵢ,  Sᵢ: the k keys of the largest ReLU(qᵢ·kⱼ)",
        .summary = "The single tokens of the largest products of query and key.",
        .mask = Mask::causal_in_paper,
        .unequal_lengths = UnequalLengths::all,

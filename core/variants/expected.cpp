@@ -184,7 +184,7 @@ Variant expected_variant() {
       {.id = "expected",
        .label = "Expected Attention",
        .paper = "Devoto et al. 2025 (Expected Attention), section 3; kvpress",
-       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{C} exp for i ≥ prompt,  C: sinks and top keys of "
+       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ exp over C for i ≥ prompt,  C: sinks and top keys of "
                   "exp(s μ·kⱼ + s² kⱼᵀΣkⱼ / 2) |vⱼ|",
        .summary = "After the prompt, the keys that queries of the same mean μ and covariance Σ as "
                   "those of the prompt would attend most, and all later ones.",

@@ -145,7 +145,7 @@ Variant fixed_variant() {
       {.id = "fixed",
        .label = "Fixed",
        .paper = "Child et al. 2019, section 4.3; merged heads: Eq. 7",
-       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{Sᵢ} exp,  Sᵢ = {⌊j/l⌋ = ⌊i/l⌋} ∪ {j mod l ≥ l−c},  j ≤ i",
+       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ exp over Sᵢ,  Sᵢ = {⌊j/l⌋ = ⌊i/l⌋} ∪ {j mod l ≥ l−c},  j ≤ i",
        .summary = "The own block and the last columns of every earlier block.",
        .mask = Mask::causal_in_paper,
        .unequal_lengths = UnequalLengths::last_queries,

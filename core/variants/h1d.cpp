@@ -125,7 +125,7 @@ Variant h1d_variant() {
       {.id = "h1d",
        .label = "H-Transformer-1D",
        .paper = "Zhu & Soricut 2021, Eq. 21-23 and appendix A.5",
-       .formula = "Pᵢⱼ = exp(s·Q̃_I·K̃_J) / Dᵢ,  I = ⌊i/2ˡ⌋, J = ⌊j/2ˡ⌋, l = l(i,j)",
+       .formula = "Pᵢⱼ = exp(s·Q̃(I)·K̃(J)) / Dᵢ,  I = ⌊i/2ˡ⌋, J = ⌊j/2ˡ⌋, l = l(i,j)",
        .summary =
            "Near pairs exactly, far pairs as means of clusters that double with the distance.",
        .conditions = Conditions::cap_and_sink,

@@ -119,7 +119,7 @@ Variant h2o_variant() {
        .label = "H2O",
        .paper = "Zhang et al. 2023 (H2O: Heavy-Hitter Oracle), section 4.1 and algorithm 1",
        .formula =
-           "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{Cᵢ} exp,  Cᵢ₊₁ = Cᵢ ∪ {i+1} without the key of the least Σₜ Pₜⱼ",
+           "Pᵢⱼ = exp(Sᵢⱼ) / Σ exp over Cᵢ,  Cᵢ₊₁ = Cᵢ ∪ {i+1} without the key of the least Σₜ Pₜⱼ",
        .summary = "A cache that evicts the key with the least attention so far, but no recent one.",
        .mask = Mask::causal_only,
        .group = Group::selectors,

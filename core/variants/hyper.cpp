@@ -127,7 +127,7 @@ Variant hyper_variant() {
        .label = "HyperAttention",
        .paper = "Han et al. 2023, definition 1 and algorithms 1-4 (practical variant, and theory)",
        .formula = "Pᵢⱼ = Wᵢⱼ exp(Sᵢⱼ) / Σⱼ Wᵢⱼ exp(Sᵢⱼ),  W = M + (1−M)·(n/m)·cⱼ;  "
-                  "theory: Pᵢⱼ = cⱼ/(m pⱼ) exp(Sᵢⱼ) / dᵢ,  pⱼ = |vⱼ|²/|V|²_F",
+                  "theory: Pᵢⱼ = cⱼ/(m pⱼ) exp(Sᵢⱼ) / dᵢ,  pⱼ = |vⱼ|²/‖V‖²",
        .summary = "Blocks of queries and keys that hash alike, and sampled keys for the rest.",
        .quick = true,
        .other_sums_with = "mode = theory",

@@ -48,7 +48,7 @@ Variant longformer_variant() {
       {.id = "longformer",
        .label = "Longformer",
        .paper = "Beltagy et al. 2020, section 3.1: sliding window and global attention",
-       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{Sᵢ} exp,  |i−j| ≤ w or i < g or j < g",
+       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ exp over Sᵢ,  |i−j| ≤ w or i < g or j < g",
        .summary = "The tokens around each query, and the first g tokens with all others.",
        .mask = Mask::bidirectional_in_paper,
        .unequal_lengths = UnequalLengths::last_queries,

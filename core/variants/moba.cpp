@@ -49,7 +49,8 @@ Variant moba_variant() {
       {.id = "moba",
        .label = "MoBA",
        .paper = "Lu et al. 2025 (Mixture of Block Attention), section 2.2, Eq. 2-6",
-       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{Bᵢ} exp,  Bᵢ: own block and those of the largest qᵢ·k̄_b",
+       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ exp over Bᵢ,  Bᵢ: own block and those of the largest qᵢ·k̄, "
+                  "k̄: its mean key",
        .summary = "The own block, and the blocks whose mean key is nearest to the query.",
        .mask = Mask::causal_in_paper,
        .unequal_lengths = UnequalLengths::all,

@@ -60,8 +60,8 @@ Variant msa_variant() {
        .label = "MSA",
        .paper = "MiniMax-M3 (MiniMax 2026; modular_minimax_m3_vl.py of transformers), with the "
                 "head's own q and k as indexer",
-       .formula =
-           "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{Bᵢ} exp,  Bᵢ: own block and those of the largest max_{j∈b} qᵢ·kⱼ",
+       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ exp over Bᵢ,  Bᵢ: own block and those of the largest max "
+                  "qᵢ·kⱼ over b",
        .summary = "The own block, and the blocks with the largest product of query and key.",
        .mask = Mask::causal_in_paper,
        .unequal_lengths = UnequalLengths::all,

@@ -194,7 +194,7 @@ Variant nsa_variant() {
        .label = "NSA",
        .paper = "Yuan et al. 2025 (Native Sparse Attention), section 3, with means in place of the "
                 "learned compression",
-       .formula = "P = g₁ P¹ + g₂ P² + g₃ P³,  P¹ᵢⱼ = exp(s·qᵢ·k̄_b) / Σⱼ exp,  P²: blocks of "
+       .formula = "P = g₁ P¹ + g₂ P² + g₃ P³,  P¹ᵢⱼ = exp(s·qᵢ·k̄) / Σⱼ exp,  P²: blocks of "
                   "the largest P¹,  P³: |i − j| < w",
        .summary =
            "Means of all blocks, the blocks that they point to, and a window, mixed by gates.",

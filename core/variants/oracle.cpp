@@ -53,7 +53,7 @@ Variant oracle_variant() {
       {.id = "oracle",
        .label = "Oracle",
        .paper = "no method: the bound of all that select blocks of keys",
-       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{Bᵢ} exp,  Bᵢ: blocks of the largest Σ_{j∈b} exp(Sᵢⱼ)",
+       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ exp over Bᵢ,  Bᵢ: blocks of the largest Σ exp(Sᵢⱼ) over b",
        .summary =
            "The blocks of the largest true mass. No other choice of as many blocks keeps more.",
        .unequal_lengths = UnequalLengths::all,

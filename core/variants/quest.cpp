@@ -82,8 +82,8 @@ Variant quest_variant() {
        .label = "Quest",
        .paper = "Tang et al. 2024, section 3.3 and algorithm 1, for every query as for a step of "
                 "decoding",
-       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{Bᵢ} exp,  Bᵢ: own page and those of the largest "
-                  "Σ_c max(qᵢ_c min_b k_c, qᵢ_c max_b k_c)",
+       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ exp over Bᵢ,  Bᵢ: own page and those of the largest "
+                  "Σ max(qᵢ min k, qᵢ max k) over channels, min and max over the page",
        .summary = "The own page, and the pages whose logits may be the largest.",
        .mask = Mask::causal_in_paper,
        .unequal_lengths = UnequalLengths::all,

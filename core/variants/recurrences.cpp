@@ -246,7 +246,7 @@ Variant loglinear_variant() {
       recurrence({.id = "loglinear",
                   .label = "Log-linear",
                   .paper = "Guo et al. 2025 (Log-Linear Attention)",
-                  .formula = "Pᵢⱼ = λᵢ^(l(i,j)) βⱼ exp(Gᵢ − Gⱼ) s·qᵢ·kⱼ,  l: the Fenwick level",
+                  .formula = "Pᵢⱼ = λᵢ(l) βⱼ exp(Gᵢ − Gⱼ) s·qᵢ·kⱼ,  l: the Fenwick level",
                   .summary = "A decaying state for each of about log₂ n stretches of the past, "
                              "weighted by the query.",
                   .structure = {beta_tensor(), decay_tensor(), level_tensor()}}),

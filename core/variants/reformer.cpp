@@ -244,7 +244,7 @@ Variant reformer_variant() {
        .label = "Reformer",
        .paper = "Kitaev et al. 2020, section 2 (LSH attention, several rounds), for a head with "
                 "queries and keys of its own",
-       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{∪ᵣ Sᵢʳ} exp,  j ∈ Sᵢʳ: ⌊sᵢ/m⌋ − ⌊sⱼ/m⌋ ∈ {0, 1},  "
+       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ exp over ∪ᵣ Sᵢʳ,  j ∈ Sᵢʳ: ⌊sᵢ/m⌋ − ⌊sⱼ/m⌋ ∈ {0, 1},  "
                   "s: places sorted by (h, position),  h(x) = argmax [xR; −xR]",
        .summary = "Queries and keys that one hash sorts into the same or adjacent chunks, with the "
                   "logits of the head.",

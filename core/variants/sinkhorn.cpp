@@ -204,8 +204,8 @@ Variant sinkhorn_variant() {
       {.id = "sinkhorn",
        .label = "Sinkhorn",
        .paper = "Tay et al. 2020 (Sparse Sinkhorn), section 3; logits of block means",
-       .formula =
-           "softmax over block I and over Σ_J R_IJ block J,  R = Sinkhorn(exp(s q̄_I·k̄_J / τ))",
+       .formula = "softmax over the own block and over blocks mixed by its row of R,  "
+                  "R = Sinkhorn(exp(s q̄·k̄ / τ))",
        .summary = "The own block, and a mixture of all blocks of the same size.",
        .mask = Mask::bidirectional_only,
        .conditions = Conditions::none,

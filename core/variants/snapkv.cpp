@@ -87,8 +87,8 @@ Variant snapkv_variant() {
       {.id = "snapkv",
        .label = "SnapKV",
        .paper = "Li et al. 2024 (SnapKV), section 4 and listing 1",
-       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{C} exp for i ≥ prompt,  C: w last and top keys of Σ_window "
-                  "Pᵢⱼ, pooled",
+       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ exp over C for i ≥ prompt,  C: w last and top keys of Σ Pᵢⱼ "
+                  "over the window, pooled",
        .summary =
            "After the prompt, the keys that its last queries attend most, and all later ones.",
        .mask = Mask::causal_only,

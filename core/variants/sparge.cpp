@@ -132,8 +132,8 @@ Variant sparge_variant() {
        .label = "SpargeAttn",
        .paper = "Zhang et al. 2025 (SpargeAttn), section 3.2, without its filter of warps and "
                 "without INT8",
-       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{B_I} exp,  B_I: blocks of cosine ≤ θ and the largest of "
-                  "softmax(s q̄_I·k̄_J), to τ",
+       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ exp over B,  B: blocks of cosine ≤ θ and the largest of "
+                  "softmax(s q̄·k̄), to τ",
        .summary = "Blocks by the product of mean query and mean key, and blocks of unlike vectors.",
        .mask = Mask::either,
        .group = Group::selectors,

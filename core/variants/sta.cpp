@@ -113,7 +113,7 @@ Variant sta_variant() {
        .label = "Sliding tiles",
        .paper = "Zhang et al. 2025 (Sliding Tile Attention), section 3.2",
        .formula =
-           "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{Sᵢ} exp,  Sᵢ: the text, and tiles in a box around the own one",
+           "Pᵢⱼ = exp(Sᵢⱼ) / Σ exp over Sᵢ,  Sᵢ: the text, and tiles in a box around the own one",
        .summary = "In pictures and videos the tiles around each tile of tokens.",
        .mask = Mask::bidirectional_only,
        .group = Group::grids,

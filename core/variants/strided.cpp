@@ -69,7 +69,7 @@ Variant strided_variant() {
       {.id = "strided",
        .label = "Strided",
        .paper = "Child et al. 2019, section 4.3; merged heads: Eq. 7",
-       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{Sᵢ} exp,  Sᵢ = {i−l < j ≤ i} ∪ {(i−j) mod l = 0},  j ≤ i",
+       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ exp over Sᵢ,  Sᵢ = {i−l < j ≤ i} ∪ {(i−j) mod l = 0},  j ≤ i",
        .summary = "The last l tokens and every l-th token before them.",
        .mask = Mask::causal_in_paper,
        .unequal_lengths = UnequalLengths::last_queries,

@@ -100,7 +100,7 @@ Variant svg_variant() {
       {.id = "svg",
        .label = "Sparse VideoGen",
        .paper = "Xi et al. 2025 (Sparse VideoGen), section 3.2",
-       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{Sᵢ} exp,  Sᵢ: the text, and |i−j| < ⌊w T⌋ (spatial), "
+       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ exp over Sᵢ,  Sᵢ: the text, and |i−j| < ⌊w T⌋ (spatial), "
                   "or |i mod T − j mod T| < ⌊w T / F⌋ (temporal)",
        .summary = "In videos the frames around each token, or the same places in all frames.",
        .mask = Mask::bidirectional_only,

@@ -182,7 +182,7 @@ Variant tf_variant() {
       {.id = "tf",
        .label = "Treeformer TF",
        .paper = "Madaan et al. 2022, section 3 (TF-Attention)",
-       .formula = "Pᵢⱼ = [leaf(qᵢ) = leaf(kⱼ)] exp(Sᵢⱼ) / Σ_{same leaf} exp",
+       .formula = "Pᵢⱼ = [leaf(qᵢ) = leaf(kⱼ)] exp(Sᵢⱼ) / Σ exp over the leaf",
        .summary = "The keys that a decision tree sends to the query's own leaf.",
        .mask = Mask::bidirectional_in_paper,
        .unequal_lengths = UnequalLengths::all,

@@ -198,7 +198,7 @@ Variant vertical_slash_variant() {
        .paper =
            "Jiang et al. 2024 (MInference), section 3.2 and algorithm 2; mass: Lai et al. 2025 "
            "(FlexPrefill), section 4",
-       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{Sᵢ} exp,  Sᵢ = {j ∈ V or i−j ∈ U},  V, U: columns and "
+       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ exp over Sᵢ,  Sᵢ = {j ∈ V or i−j ∈ U},  V, U: columns and "
                   "diagonals of the largest mass in the last L rows",
        .summary = "The columns and the diagonals in which the last queries have the most mass.",
        .mask = Mask::causal_in_paper,

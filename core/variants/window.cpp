@@ -36,7 +36,7 @@ Variant window_variant() {
       {.id = "window",
        .label = "Window",
        .paper = "Beltagy et al. 2020, section 3.1: sliding window; sinks: Xiao et al. 2023",
-       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{Sᵢ} exp,  |i−j| ≤ w or j < s",
+       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ exp over Sᵢ,  |i−j| ≤ w or j < s",
        .summary = "The w tokens before and after each query, and the first s.",
        .unequal_lengths = UnequalLengths::last_queries,
        .group = Group::baselines,

@@ -134,8 +134,8 @@ Variant xattention_variant() {
       {.id = "xattention",
        .label = "XAttention",
        .paper = "Xu et al. 2025, sections 2.1-2.2 and algorithm 1",
-       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{B_I} exp,  B_I: first, own and the largest blocks of "
-                  "softmax((s/S) Σₜ q_{RS+S−1−t}·k_{CS+t}), to τ",
+       .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ exp over B,  B: first, own and the largest blocks of "
+                  "softmax((s/S) Σₜ q(RS+S−1−t)·k(CS+t)), to τ",
        .summary = "Blocks by the sums of strided antidiagonals of the logits.",
        .mask = Mask::either,
        .group = Group::selectors,

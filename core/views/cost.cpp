@@ -55,7 +55,8 @@ ViewKind cost_view() {
           .needs_exact = true,
           .metrics = ViewKind::Uses::always,
           .uses_diagnostics = true,
-          .tells_plan_notes = true};
+          .tells_plan_notes = true,
+          .aspect = 2};
 }
 
 }  // namespace fovea

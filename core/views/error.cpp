@@ -92,7 +92,8 @@ Body error(const PanelInputs& in, std::string& caption, Run& run) {
     raster.norm = Norm::log;
   }
   if (in.metrics && in.metrics->attention_rel_fro.value > 0)
-    add(caption, "relative error of P " + format_number(in.metrics->attention_rel_fro.value) +
+    add(caption, "relative error of P " +
+                     format_number(in.metrics->attention_rel_fro.value, 3, Zeros::keep) +
                      (in.metrics->sampled()
                           ? " ± " + format_number(in.metrics->attention_rel_fro.standard_error)
                           : ""));

@@ -151,8 +151,9 @@ std::string subtitle_of(const Variant& variant, const Values& values, bool causa
   std::string text = parameters_of(variant, values, causal, recurrence);
   const auto error = metrics && !variant.reference ? headline_error(*metrics) : std::nullopt;
   if (error)
-    views::add(text, std::isnan(error->value) ? error->name + " not defined"
-                                              : format_number(error->value) + " " + error->name);
+    views::add(text, std::isnan(error->value)
+                         ? error->name + " not defined"
+                         : format_number(error->value, 3, Zeros::keep) + " " + error->name);
   return text;
 }
 

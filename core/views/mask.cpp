@@ -170,8 +170,8 @@ Body mask(const PanelInputs& in, std::string& caption, Run& run) {
       values[c] = static_cast<float>(category(shares[columns[c]], values[c], elements));
   }
   const std::string part = shown_part(in), apart = part.empty() ? " · " : ", ";
-  std::string words =
-      part + "density " + format_number(tiles.covered / tiles.all, 2) + apart + count_words(tiles);
+  std::string words = part + "density " + format_number(tiles.covered / tiles.all, 2, Zeros::keep) +
+                      apart + count_words(tiles);
   if (tiles.mixed > 0)
     words += apart + "a block-sparse kernel " +
              (plan.groups.kind.empty() ? "" : "in token order ") + "with " + sides +

@@ -34,17 +34,12 @@ void count_entries(BlockMap& body) {
 std::string tolerance_words(double tolerance) {
   return " at ε = " + format_number(tolerance);
 }
-/// With the tolerance, which ends the name of the quantity.
+/// At the tolerance that the name of the quantity states.
 std::string compression_words(const BlockMap& body) {
   if (body.stored == 0) return "nothing to store: every block has rank 0";
-  const std::string tolerance =
-      " at tolerance " + body.quantity.substr(body.quantity.rfind(' ') + 1);
-  return body.compression < 1.05 ? "no smaller" + tolerance
-                                 : format_number(body.compression, 2) + " × smaller" + tolerance;
-}
-
-void replace_end(std::string& text, const std::string& end, const std::string& by) {
-  if (text.ends_with(end)) text.replace(text.size() - end.size(), end.size(), by);
+  return "stored by rank: " +
+         (body.compression < 1.05 ? "no smaller"
+                                  : format_number(body.compression, 2, Zeros::keep) + " × smaller");
 }
 
 /// The whole matrix if that is possible, else the part that the view spans; for equal lengths a
@@ -94,14 +89,14 @@ Body rank_body(const RankedMatrix& matrix, const RankSettings& settings, const B
     add(caption, "tokens " + from_to(window_rows));
   else if (part)
     add(caption, "queries " + from_to(window_rows) + ", keys " + from_to(window_cols));
+  add(caption, compression_words(body));
   if (options.partition != settings.partition)
     add(caption, "uniform blocks: a hierarchy needs as many queries as keys");
   if (const std::string note = note_of(body.map); !note.empty()) add(caption, note);
   const auto bounded = std::ranges::count_if(body.map.blocks, [](const RankBlock& b) {
     return b.resolved < static_cast<Index>(b.singular_values.size());
   });
-  if (bounded > 0) add(caption, plural(bounded, "rank") + " may be lower");
-  add(caption, compression_words(body));
+  if (bounded > 0) add(caption, plural(bounded, "rank") + " may be lower than shown");
   return body;
 }
 
@@ -144,7 +139,8 @@ void set_rank_tolerance(Panel& panel, const ViewSettings& settings) {
   count_entries(*body);
   const std::size_t words = body->quantity.rfind(" at ε");
   body->quantity = body->quantity.substr(0, words) + tolerance_words(tolerance);
-  replace_end(panel.caption, before, compression_words(*body));
+  if (const std::size_t at = panel.caption.find(before); at != std::string::npos)
+    panel.caption.replace(at, before.size(), compression_words(*body));
 }
 
 }  // namespace

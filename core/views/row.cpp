@@ -97,7 +97,7 @@ ViewKind row_view() {
           .of_query = true,
           .uses_log_floor = true,
           .has_norm = true,
-          .is_flat = true,
+          .aspect = 0.72,
           .has_keys = true};
 }
 

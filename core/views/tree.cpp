@@ -50,7 +50,7 @@ ViewKind tree_view() {
           .meaning = "How queries and keys spread over the leaves of a tree, or over buckets.",
           .make = views::tree,
           .shows_plan_only = true,
-          .is_flat = true};
+          .aspect = 0.72};
 }
 
 }  // namespace fovea

@@ -100,7 +100,7 @@ struct ViewKind {
   bool has_token_errors = false;  // a strip of |z~ - z| stands beside the raster
   bool has_norm = false;          // colours may be logarithmic or by row
   bool has_blocks = false;        // a block under the pointer can be chosen
-  bool is_flat = false;           // a body that is no matrix looks better flat
+  double aspect = 1;              // height over width on the canvas, if the body is no matrix
   bool has_keys = false;          // keys lie across its panels, so that ticks stand below them
   bool has_colours = false;       // numbers are colours, which a bar explains
   std::string hover_name = {};    // of its number in the table under the pointer; empty if none

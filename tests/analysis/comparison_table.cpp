@@ -58,7 +58,7 @@ TEST_CASE("the best of a row is marked, whichever way is better") {
   CHECK(best("bytes") == "---");         // all are equal
   CHECK(best("attention_kl") == "---");  // all are infinite
   CHECK(best("density") == "---");       // neither way is better
-  CHECK(row_of(example.table, "total_speed_up").cells[2].text == "2.5 × (2 – 3)");
+  CHECK(row_of(example.table, "total_speed_up").cells[2].text == "2.5 × (2.0 – 3.0)");
   CHECK(row_of(example.table, "total_ms").cells[0].text.empty());
   CHECK(row_of(example.table, "output_rel_fro").cells[0].text.empty());  // the reference
   CHECK(std::ranges::none_of(example.table.rows, [](const auto& row) {

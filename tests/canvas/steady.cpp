@@ -40,6 +40,11 @@ struct LaidOutModel {
       if (one.kind == "text") found.push_back(one.text);
     return found;
   }
+  std::vector<std::string> texts_of_axes() {
+    drawing::RecordingInk ink(letters.fonts, drawing::screen_style(false));
+    draw_axes(ink, scene, 0);
+    return ink.texts();
+  }
   bool says(const std::string& words) { return std::ranges::count(texts(), words) > 0; }
 
   static std::vector<int> range(std::size_t count) {
@@ -115,6 +120,24 @@ TEST_CASE("a header has the error and the cost, and dashes until they are known"
     CHECK_MESSAGE(known.says(words), words);
 }
 
+TEST_CASE(
+    "the name of a pinned or pointed token stands in place of the numbers that it would cut") {
+  auto model = matrix_model(1024, 2);
+  model->sequence = model->key_sequence = std::make_shared<const Sequence>();
+  const auto has = [](LaidOutModel& laid_out, const char* words) {
+    return std::ranges::count(laid_out.texts_of_axes(), words);
+  };
+  LaidOutModel plain(*model);
+  const auto before = has(plain, "512");
+  REQUIRE(before == 1);  // of the queries
+  model->pinned_query = 513;
+  LaidOutModel pinned(*model);
+  CHECK(has(pinned, "513") == 1);
+  CHECK(has(pinned, "512") == 0);
+  plain.scene.pointer.query = 514;
+  CHECK(has(plain, "512") == 0);
+}
+
 TEST_CASE("words of a header are left out before numbers, and parameters one by one") {
   auto model = with_figures(7);
   for (int c = 1; c < 7; ++c) {
@@ -128,6 +151,7 @@ TEST_CASE("words of a header are left out before numbers, and parameters one by 
   CHECK(laid_out.says("block 16"));
   CHECK_FALSE(laid_out.says("error"));
   CHECK_FALSE(laid_out.says("cost"));
+  CHECK(laid_out.says("error, cost"));  // once, beside the first column
   for (const std::string& words : laid_out.texts()) {
     CAPTURE(words);
     CHECK(words.find("…") == std::string::npos);

@@ -107,6 +107,41 @@ TEST_CASE("a report as HTML is one file that names everything, and can be made a
   check_says(of_lines.err, {"carries no session; this command makes it: fovea report"});
 }
 
+TEST_CASE("a report is made again from itself, and says how") {
+  const TemporaryDirectory scratch;
+  for (const char* ending : {".html", ".pdf"}) {
+    CAPTURE(ending);
+    const std::string first = report_as(scratch, ending, {"--variant", "strided", "--seed", "7"}),
+                      again = scratch / ("again.html");
+    const Ended ended = run_program({"report", first, "-o", again});
+    CAPTURE(ended.err);
+    REQUIRE(ended.status == 0);
+    const std::string html = read_bytes(again);
+    CHECK(contains(html, "Strided"));
+    CHECK_FALSE(contains(html, "H-Transformer-1D"));
+    CHECK(contains(html, "seed = 7"));
+    CHECK(contains(html, "-o again.html"));
+    const Ended over = run_program({"report", first, "-o", first});
+    CHECK(over.status == 2);
+  }
+}
+
+TEST_CASE("a report on a text names the model, how the text begins, and its SHA-256") {
+  const TemporaryDirectory scratch;
+  const std::string path = scratch / "text.html";
+  const std::string text = "The cat sat on the mat.";
+  const Ended ended = run_program({"report", "bundled:text", "--text", text, "--layer", "0",
+                                   "--head", "0", "--variant", "h1d", "-o", path});
+  CAPTURE(ended.err);
+  REQUIRE(ended.status == 0);
+  const std::string html = read_bytes(path);
+  CHECK(contains(html, "<td>Model</td><td>bundled:text</td>"));
+  CHECK(contains(html, "<td>Text</td><td>“The cat sat on the mat.”</td>"));
+  // printf "The cat sat on the mat." | sha256sum
+  CHECK(contains(html, "6d67a445d1e5c7d98997d412fd71e5eb9a450b2c5f6e206d8511fe1b9009ec90"));
+  CHECK_FALSE(contains(html, "The%20cat"));
+}
+
 TEST_CASE("the numbers of a report are those of fovea compute") {
   const TemporaryDirectory scratch;
   const std::string html = read_bytes(report_as(scratch, ".html", {"--variant", "h1d"}));

@@ -31,6 +31,13 @@ TEST_CASE("numbers of captions have three digits, and powers of ten written out"
   CHECK(format_number(-1e-12) == "-10⁻¹²");
   CHECK(format_number(-4.5e-7) == "-4.5×10⁻⁷");
   CHECK(format_number(1234, 4) == "1234");
+  for (const auto& [value, text] : {std::pair{0.7, "0.70"},
+                                    {0.999, "1.0"},
+                                    {0.0996, "0.10"},
+                                    {12.0, "12"},
+                                    {0.0, "0"},
+                                    {4e-7, "4×10⁻⁷"}})
+    CHECK(format_number(value, 2, Zeros::keep) == text);
   CHECK(format_percent(0.1234) == "12.3 %");
   CHECK(format_percent(0.996, 2) == "10² %");  // two digits: 1.0e+02
   for (const double nan : {quiet_nan, -quiet_nan}) {

@@ -58,7 +58,7 @@ std::string percent_text(double share) {
 std::string caption_of(const Counted& tiles, bool part, bool sorted) {
   const std::string apart = part ? ", " : " · ";
   char density[48];
-  std::snprintf(density, sizeof density, "%sdensity %.2g", part ? "shown part: " : "",
+  std::snprintf(density, sizeof density, "%sdensity %#.2g", part ? "shown part: " : "",
                 tiles.used / tiles.all);
   std::string counts;
   for (const auto& [count, name] :

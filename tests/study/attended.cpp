@@ -176,6 +176,7 @@ TEST_CASE("a learned tree is kept on another head until it is asked to learn aga
   CHECK(learned_tensors(*kept.computation->variant, kept.computation->values, plan) == tree);
   CHECK(std::ranges::count(plan.notes, "the tree was learned on layer 0, head 0") == 1);
   CHECK(study.model()->column_figures[1]->parameters.starts_with("tree of layer 0, head 0"));
+  CHECK(study.model()->column_figures[1]->tree_of == "layer 0, head 0");
   CHECK(study.model()->cells[0][1].panel->caption.find("learned on layer 0") != std::string::npos);
   check_opens_with_its_trees(study, "layer 0, head 0");
 

@@ -11,7 +11,9 @@
 #include <QSpinBox>
 #include <QTimer>
 
+#include "input/session_file.h"
 #include "views/views.h"
+#include "window/canvas_figure.h"
 #include "window/pointer.h"
 
 namespace fovea::test {
@@ -118,6 +120,24 @@ TEST_CASE("the export dialog copies a caption for LaTeX, without the source if n
   QSettings().remove("export");
 }
 
+TEST_CASE("a figure says that a tree was learned elsewhere, of the panels that it has") {
+  CanvasModel model;
+  model.views = {find_view("heatmap")};
+  model.cells.resize(1);
+  for (const char* title : {"Exact", "Treeformer TF"}) {
+    model.column_titles.push_back(title);
+    model.cells[0].push_back(
+        {std::make_shared<const Panel>(Panel{.view = model.views[0]}), false, ""});
+  }
+  model.column_figures = {std::nullopt, ColumnFigures{.parameters = "height 4, learned"}};
+  CHECK(figure_of(model, 0.5, {}, {}).remarks.empty());
+  model.column_figures[1]->tree_of = "layer2, head 3";
+  const std::string words = "Treeformer TF: its tree was learned on layer2, head 3. ";
+  CHECK(figure_of(model, 0.5, {}, {}).remarks == words);
+  CHECK(figure_of_panel(model, 0.5, 0, 1, {}, {}).remarks == words);
+  CHECK(figure_of_panel(model, 0.5, 0, 0, {}, {}).remarks.empty());
+}
+
 TEST_CASE("a report of the head is written from the window, and names what it leaves out") {
   Window window(small);
   show(window, {find_view("heatmap")}, {"exact", "h1d", "window"});
@@ -133,6 +153,8 @@ TEST_CASE("a report of the head is written from the window, and names what it le
   CHECK(text.contains("H-Transformer-1D"));
   CHECK(text.contains("relative output error"));
   CHECK(text.contains("left out: Window"));
+  CHECK(text.contains("<pre>fovea report report.html -o again.html</pre>"));
+  CHECK(read_session(path.toStdString()).session == window.study().session());
 }
 
 }  // namespace fovea::test

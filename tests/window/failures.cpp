@@ -212,7 +212,8 @@ TEST_CASE("the column's dock leads with error, cost and time, and folds stay as 
     };
     const auto& column = window.study().columns()[std::size_t(column_of(window, "fixed"))];
     REQUIRE(column.metrics);
-    CHECK(says(QString::fromStdString(format_number(column.metrics->output_rel_fro, 3))));
+    CHECK(says(
+        QString::fromStdString(format_number(column.metrics->output_rel_fro, 3, Zeros::keep))));
     CHECK(says(QString::fromStdString(format_share(column.computation->cost.ratio_to_exact()))));
     CHECK(says("relative output error"));
     auto* fold = window->docks().column->findChild<Fold*>("fold_failure");

@@ -12,9 +12,7 @@
 #include "data/text.h"
 #include "figure/figure.h"
 #include "figure/pgf_file.h"
-#include "input/content_hash.h"
 #include "input/painting.h"
-#include "input/session_file.h"
 #include "io/atomic_file.h"
 #include "report/panel_grid.h"
 #include "report/panel_numbers.h"
@@ -24,45 +22,6 @@
 
 namespace fovea {
 namespace {
-
-bool has_content(const Source& source, const std::string& hash, const std::stop_token& stop) {
-  try {
-    return content_hash_of(source.files, stop).is(hash);
-  } catch (const ChangedError&) {
-    return false;
-  }
-}
-
-InputError refusal_of_elsewhere(const std::string& path, const std::string& file,
-                                const std::string& why) {
-  return {path, "its session shows " + file + " from another folder, " + why +
-                    ": it may have been written to show you a file of yours. If you want to see "
-                    "it, open " +
-                    file + " itself, or put it into the folder of " + path};
-}
-
-Source load(RenderOptions& options, const CLI::App& command, const Console& console) {
-  const std::string path = options.source.what;
-  if (!is_session_file(path)) return options.source.load(console.stop, options.backend.threads);
-  const SessionFile file = read_session(path);
-  require_source(path, file);
-  const ContentElsewhere elsewhere = content_elsewhere(path, file);
-  if (!elsewhere.unknown.empty())
-    throw refusal_of_elsewhere(path, elsewhere.unknown, "and does not state its SHA-256");
-  for (const std::string& one : files_of(file.session))
-    print_note(console.err, path + ": its session reads " + one);
-  take_up(options, file, command);
-  Source source = options.source.load(console.stop, options.backend.threads);
-  check_session(file.session, source);
-  if (file.content_hash.empty() || has_content(source, file.content_hash, console.stop))
-    return source;
-  if (elsewhere.needs_hash)
-    throw refusal_of_elsewhere(path, files_of(file.session).front(),
-                               "whose SHA-256 is not " + file.content_hash);
-  print_note(console.err, file.session.source + ": its content has changed since the session of " +
-                              path + " was saved");
-  return source;
-}
 
 void check_estimate(const RenderOptions& options) {
   for (const std::string& name : options.views) {
@@ -226,7 +185,7 @@ void run_render(RenderOptions options, const CLI::App& command, const Console& c
   check(options);
   const Painting painting;
   const std::string opened = options.source.what;  // perhaps a session, which names its source
-  Source source = load(options, command, console);
+  Source source = load_source(options, command, console);
   if (options.no_session) source.name.clear();
   std::vector<std::string> read{opened};
   if (options.session)
@@ -279,9 +238,7 @@ void add_render_command(CLI::App& program, Work& chosen) {
       "Write panels of variants and views, or of a saved session, as PNG, SVG, PDF or PGF");
   auto options = std::make_shared<RenderOptions>();
   options->source.add_to(*command);
-  command->get_option("SOURCE")->description(
-      command->get_option("SOURCE")->get_description() +
-      "; or a session (.fovea.json), or a figure or report that carries one");
+  describe_sessions(*command);
   add_columns(*command, options->variants);
   command
       ->add_option("--view", options->views,

@@ -9,6 +9,7 @@
 #include "io/atomic_file.h"
 #include "report/head_pages.h"
 #include "report/text_table.h"
+#include "variants/variant.h"
 
 namespace fovea {
 namespace {
@@ -17,13 +18,26 @@ struct ReportOptions : RenderOptions {
   ReportOptions() { views = {"heatmap", "error", "mask"}; }
 };
 
-void run_report(const ReportOptions& options, const Console& console) {
+/// The columns of a report, which is about one head; `notes` says what it leaves out.
+std::vector<Column> columns_of_head(const ReportOptions& options, const Problem& problem,
+                                    std::vector<std::string>& notes) {
+  std::vector<Column> columns = columns_of(options, problem);
+  for (const Column& column : columns)
+    if (column.held)
+      notes.push_back("left out: " + find_variant(column.variant).label +
+                      " (it shows another head)");
+  std::erase_if(columns, [](const Column& column) { return column.held.has_value(); });
+  return with_exact_first(std::move(columns));
+}
+
+void run_report(ReportOptions options, const CLI::App& command, const Console& console) {
   check_pages_name(options.output);
   variants_named(options.variants);
   require_writable(options.output);
   const Painting painting;
-  Source source = options.source.load(console.stop, options.backend.threads);
-  refuse_to_replace("-o", options.output, source);
+  const std::string opened = options.source.what;
+  Source source = load_source(options, command, console);
+  refuse_to_replace("-o", options.output, source, {opened});
   const Index layer = options.heads.layer_in(source);
   if (!source.layers[static_cast<std::size_t>(layer)].has_qk())
     throw InputError(source.path,
@@ -33,7 +47,10 @@ void run_report(const ReportOptions& options, const Console& console) {
   const Problem problem = options.heads.problem(source, head, console.stop);
   tell_left_out(options.variants, problem, console.err);
   const auto backend = options.backend.make(console.err);
-  const std::vector<Column> columns = with_exact_first(columns_of(options, problem));
+  std::vector<std::string> notes = notes_of(source, {layer});
+  const std::vector<Column> columns = columns_of_head(options, problem, notes);
+  if (options.session)
+    options.trees = moved_trees(std::move(options.trees), options.session->columns, columns);
   Profile profile;
   Run run{profile, console.stop};
   const PanelGrid grid({.problem = problem,
@@ -42,8 +59,9 @@ void run_report(const ReportOptions& options, const Console& console) {
                         .backend = *backend,
                         .settings = options.settings,
                         .columns = columns,
+                        .trees = options.trees,
                         .viewport = {},
-                        .query = {},
+                        .query = options.session ? options.session->pinned_query : std::nullopt,
                         .max_pixels = report_pixels},
                        run);
   print_notes(console.err, grid.notes());
@@ -52,10 +70,12 @@ void run_report(const ReportOptions& options, const Console& console) {
   if (options.no_session) {
     source.name.clear();
   } else {
-    recipe.command = command_line(console.words, options.output, "report");
+    recipe.command =
+        command_line(console.words, options.output, options.session ? "again" : "report");
     hash = hash_to_write(source, console);
     if (const auto session = session_of(options, source, columns, problem.lengths()))
-      recipe.session = text_for_figure({.session = *session, .content_hash = hash});
+      recipe.session = text_for_figure(
+          {.session = *session, .content_hash = hash, .layout = {}, .trees = options.trees});
   }
   write_pages(options.output, head_pages({.grid = grid,
                                           .problem = problem,
@@ -67,7 +87,7 @@ void run_report(const ReportOptions& options, const Console& console) {
                                           .columns = columns,
                                           .settings = options.settings,
                                           .content_hash = hash,
-                                          .notes = notes_of(source, {layer}),
+                                          .notes = notes,
                                           .recipe = recipe},
                                          run));
 }
@@ -81,6 +101,7 @@ void add_report_command(CLI::App& program, Work& chosen) {
       "time, and how to compute them again");
   auto options = std::make_shared<ReportOptions>();
   options->source.add_to(*command);
+  describe_sessions(*command);
   add_columns(*command, options->variants);
   command->add_option("-o,--output", options->output, "A file ending in .pdf or .html")
       ->check(refuse_empty)
@@ -89,8 +110,10 @@ void add_report_command(CLI::App& program, Work& chosen) {
   options->parameters.add_to(*command);
   options->heads.add_to(*command, "0", false);
   options->backend.add_to(*command);
-  command->callback([&chosen, options] {
-    chosen = [options](const Console& console) { run_report(*options, console); };
+  command->callback([&chosen, options, command] {
+    chosen = [options, command](const Console& console) {
+      run_report(*options, *command, console);
+    };
   });
 }
 

@@ -7,6 +7,7 @@
 #include "cli/options/figure_names.h"
 #include "cli/options/length.h"
 #include "cli/options/preset_list.h"
+#include "data/error.h"
 #include "data/utf8.h"
 #include "drawing/colormap.h"
 #include "figure/preset.h"
@@ -65,11 +66,30 @@ void add_field(CLI::App& command, RenderOptions& options, const Field& field) {
     option->type_name(std::holds_alternative<double>(field.standard) ? "X" : "N");
 }
 
+bool has_content(const Source& source, const std::string& hash, const std::stop_token& stop) {
+  try {
+    return content_hash_of(source.files, stop).is(hash);
+  } catch (const ChangedError&) {
+    return false;
+  }
+}
+
+InputError refusal_of_elsewhere(const std::string& path, const std::string& file,
+                                const std::string& why) {
+  return {path, "its session shows " + file + " from another folder, " + why +
+                    ": it may have been written to show you a file of yours. If you want to see "
+                    "it, open " +
+                    file + " itself, or put it into the folder of " + path};
+}
+
 }  // namespace
 
 void take_up(RenderOptions& options, const SessionFile& file, const CLI::App& command) {
   const Session& session = file.session;
-  const auto left_open = [&](const char* name) { return command.count(name) == 0; };
+  const auto left_open = [&](const char* name) {
+    const CLI::Option* option = command.get_option_no_throw(name);
+    return !option || option->count() == 0;
+  };
   options.source.what = session.source;
   if (left_open("--patch")) options.source.open.patch = session.patch;
   options.settings = session.settings;
@@ -91,6 +111,29 @@ void take_up(RenderOptions& options, const SessionFile& file, const CLI::App& co
   const bool same_head =
       left_open("--layer") && left_open("--head") && options.heads.conditions == session.conditions;
   if (same_head && options.session->columns == session.columns) options.trees = file.trees;
+}
+
+Source load_source(RenderOptions& options, const CLI::App& command, const Console& console) {
+  const std::string path = options.source.what;
+  if (!is_session_file(path)) return options.source.load(console.stop, options.backend.threads);
+  const SessionFile file = read_session(path);
+  require_source(path, file);
+  const ContentElsewhere elsewhere = content_elsewhere(path, file);
+  if (!elsewhere.unknown.empty())
+    throw refusal_of_elsewhere(path, elsewhere.unknown, "and does not state its SHA-256");
+  for (const std::string& one : files_of(file.session))
+    print_note(console.err, path + ": its session reads " + one);
+  take_up(options, file, command);
+  Source source = options.source.load(console.stop, options.backend.threads);
+  check_session(file.session, source);
+  if (file.content_hash.empty() || has_content(source, file.content_hash, console.stop))
+    return source;
+  if (elsewhere.needs_hash)
+    throw refusal_of_elsewhere(path, files_of(file.session).front(),
+                               "whose SHA-256 is not " + file.content_hash);
+  print_note(console.err, file.session.source + ": its content has changed since the session of " +
+                              path + " was saved");
+  return source;
 }
 
 FigureStyle style_of(const RenderOptions& options) {
@@ -151,6 +194,12 @@ std::optional<Session> session_of(const RenderOptions& options, const Source& so
   if (!(seen.row_begin < seen.row_end && seen.col_begin < seen.col_end))
     session.viewport = whole(lengths);
   return session;
+}
+
+void describe_sessions(CLI::App& command) {
+  CLI::Option* source = command.get_option("SOURCE");
+  source->description(source->get_description() +
+                      "; or a session (.fovea.json), or a figure or report that carries one");
 }
 
 std::string hash_to_write(const Source& source, const Console& console) {

@@ -39,6 +39,10 @@ struct RenderOptions {
 
 /// Takes from the session everything that the command line does not set.
 void take_up(RenderOptions& options, const SessionFile& file, const CLI::App& command);
+/// The source. If it is given by a session, by a figure or by a report, takes that session up.
+Source load_source(RenderOptions& options, const CLI::App& command, const Console& console);
+/// Says in the help of SOURCE that it may be one of those.
+void describe_sessions(CLI::App& command);
 FigureStyle style_of(const RenderOptions& options);
 /// The columns of the session, or of the command line's variants, with the --set values applied.
 std::vector<Column> columns_of(const RenderOptions& options, const Problem& head);

@@ -27,11 +27,11 @@ Section common_words() {
             "Each token has one vector of each. A query i attends to the keys j; what it gets is "
             "the mean of their values, weighted by P."},
            {"attention P",
-            "P_ij = softmax over j of scale · q_i·k_j, without the pairs that the mask excludes. "
+            "Pᵢⱼ = softmax over j of scale · qᵢ·kⱼ, without the pairs that the mask excludes. "
             "Row i is what query i attends to; it sums to 1."},
            {"recurrence",
             "What a head of Gated DeltaNet, Mamba-2 or the like has in place of a softmax: a state "
-            "that decays, erases and takes up values. P_ij is what the value of key j contributes "
+            "that decays, erases and takes up values. Pᵢⱼ is what the value of key j contributes "
             "to the output of query i: it may be negative, and rows do not sum to 1."},
            {"low precision",
             "Kernels round queries, keys and values to 8 or 4 bits before they multiply. The "
@@ -43,11 +43,11 @@ Section common_words() {
             "own."},
            {"mask", "Which pairs may attend. A causal mask excludes the keys after a query."},
            {"output z",
-            "z_i is the sum over j of P_ij v_j. A tilde marks what an approximation "
+            "zᵢ is the sum over j of Pᵢⱼ vⱼ. A tilde marks what an approximation "
             "gives: P̃ and z̃."},
            {"relative output error",
             "‖Z̃ − Z‖ / ‖Z‖ in the Frobenius norm. 0 is exact, and an output of zeros has 1."},
-           {"output error of a query", "|z̃_i − z_i|: where an approximation fails."},
+           {"output error of a query", "|z̃ᵢ − zᵢ|: where an approximation fails."},
            {"lost and gained keys",
             "The keys of a query with the largest P − P̃, and with the largest P̃ − P."},
            {"sink",

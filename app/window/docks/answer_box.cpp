@@ -84,6 +84,11 @@ QStringList warnings_of(const Study& study, const ColumnState& state) {
   return notes;
 }
 
+/// With all its digits, zeros too.
+QString digits_of(double number, int digits) {
+  return to_qt(format_number(number, digits, Zeros::keep));
+}
+
 }  // namespace
 
 AnswerBox::AnswerBox(Study& study) : study_(study) {
@@ -142,7 +147,7 @@ void AnswerBox::show_figures(const ColumnState& state) {
                                         head.problem ? head.problem->recurrence.get() : nullptr);
   figures_->setVisible(figures.has_value());
   if (!figures) return;
-  error_.number->setText(figures->error ? number_text(*figures->error, 3) : not_known);
+  error_.number->setText(figures->error ? digits_of(*figures->error, 3) : not_known);
   error_.word->setText(figures->error_name.empty() ? QString("error") : to_qt(figures->error_name));
   error_.bar->show_share(figures->error);
   cost_.number->setText(figures->cost ? to_qt(format_share(*figures->cost)) : not_known);
@@ -154,12 +159,12 @@ void AnswerBox::show_figures(const ColumnState& state) {
   time_.number->setText(!ratio               ? not_known
                         : ratio->equal()     ? QString("≈ 1 ×")
                         : ratio->undecided() ? QString("? ×")
-                                             : to_qt(format_number(ratio->median, 2)) + " ×");
+                                             : digits_of(ratio->median, 2) + " ×");
   time_.word->setText(!ratio               ? QString("as fast: not measured, F5 does")
                       : ratio->undecided() ? "as fast: " + to_qt(to_text(*ratio))
                       : ratio->interval    ? QString("as fast (%1 – %2)")
-                                              .arg(number_text(ratio->interval->low, 2),
-                                                   number_text(ratio->interval->high, 2))
+                                              .arg(digits_of(ratio->interval->low, 2),
+                                                   digits_of(ratio->interval->high, 2))
                                         : QString("as fast, few runs"));
 }
 
