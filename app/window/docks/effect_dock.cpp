@@ -45,6 +45,12 @@ std::vector<float> harm_of(const ModelEffect& effect) {
   return harm;
 }
 
+/// The ground of the dock behind what scrolls.
+void show_ground(QScrollArea& scroll) {
+  scroll.viewport()->setAutoFillBackground(false);
+  scroll.widget()->setAutoFillBackground(false);
+}
+
 QString likely_words(const std::vector<LikelyToken>& tokens) {
   QStringList words;
   for (const LikelyToken& token : tokens)
@@ -82,6 +88,7 @@ EffectDock::EffectDock(Study& study, SessionEditor& editor, EffectRun& run)
   column->addWidget(numbers_ = new Readings("Effect in the model"));
   column->addStretch();
   scroll->setWidget(table);
+  show_ground(*scroll);
   constexpr int least = 256;  // of names, numbers with intervals, and those of exact attention
   scroll->setMinimumWidth(least);
   scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -205,6 +212,7 @@ QWidget* EffectDock::make_text() {
   scroll->setFrameShape(QFrame::NoFrame);
   scroll->setFocusPolicy(Qt::NoFocus);
   scroll->setWidget(text_ = new SequenceView(study_, editor_, SequenceView::Side::queries));
+  show_ground(*scroll);
   text_->setObjectName("effect_tokens");
   column->addWidget(scroll, 1);
   column->addWidget(token_ = make_note());
