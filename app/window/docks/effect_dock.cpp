@@ -288,14 +288,13 @@ void EffectDock::show_numbers() {
 /// layer alone finds nothing.
 void EffectDock::propose_budget() {
   if (own_budget_) return;
-  constexpr double share = 0.25, usual_change = 0.02, usual_cost = 0.25;
+  constexpr double share = 0.25, least_change = 0.02, usual_cost = 0.25;
   const EffectRun::Found& found = run_.found();
-  double budget = budget_of_->currentIndex() == 0 ? usual_change : usual_cost;
-  if (budget_of_->currentIndex() == 0 && found.effect && !found.is_policy && !run_.stale())
+  if (found.effect && !found.is_policy && !run_.stale())
     if (const double change = share * found.effect->change(); std::isfinite(change))
-      budget = std::max(budget, change);
+      proposed_change_ = std::max(least_change, change);
   const QSignalBlocker quiet(budget_);
-  budget_->setValue(budget);
+  budget_->setValue(budget_of_->currentIndex() == 0 ? proposed_change_ : usual_cost);
 }
 
 void EffectDock::show_text() {
