@@ -107,6 +107,7 @@ Panel trials_panel(const PolicySearch& search) {
   curve.points.emplace_back(1, 0);
   std::ranges::sort(curve.points);
   curve.apart = true;  // no policy lies between two others
+  if (const auto budget = search.budget().change) plot.levels = {{*budget, "budget"}};
   return {.title = "Measured policies", .body = std::move(plot)};
 }
 

@@ -9,6 +9,8 @@ std::string Sequence::label(Index i) const {
   if (grid && grid->contains(i))
     return "patch (" + std::to_string(grid->row_of(i)) + ", " + std::to_string(grid->col_of(i)) +
            ")";
+  if (grid && i >= 0 && i < grid->prefix)
+    return i == 0 ? "class token" : "register " + std::to_string(i);
   return std::to_string(i);
 }
 

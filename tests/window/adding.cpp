@@ -50,7 +50,10 @@ TEST_CASE("all variants can be chosen in groups, and words narrow the choice") {
   REQUIRE(window.settle());
   AddColumnDialog& dialog = opened(window);
   const auto headings = static_cast<qsizetype>(groups().size());
-  CHECK(shown_names(dialog).size() == std::ssize(variants()) + headings);
+  CHECK(shown_names(dialog).size() == std::ssize(variants()) + headings + 1);
+  // Exact attention is none of those that stand for it.
+  CHECK(shown_names(dialog)[1] == "Exact");
+  CHECK(shown_names(dialog).count("Exact") == 1);
   REQUIRE(wait_until([&] {
     return std::ranges::all_of(variants(), [&](const Variant& v) { return dialog.card(v); });
   }));

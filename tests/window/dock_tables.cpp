@@ -331,6 +331,12 @@ TEST_CASE("rich text has the colours of the theme that is chosen") {
     ++links;
   }
   CHECK(links > 0);
+  for (auto* menu : window->findChildren<QMenu*>()) {
+    if (menu->title() != "T&heme") continue;
+    emit menu->aboutToShow();
+    for (const QAction* action : menu->actions())
+      CHECK(action->isChecked() == (action->text() == "Dark"));
+  }
   const QTableWidget& timing = *window->docks().timing;
   CHECK(timing.horizontalHeaderItem(1)->toolTip().contains(
       qcolor(window_style().series_colour(1)).name()));

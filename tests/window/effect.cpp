@@ -175,6 +175,13 @@ TEST_CASE("the budget suits what was measured until a person chooses one") {
   const double change = shown.run.found().effect->change();
   REQUIRE(change > 0.08);
   CHECK(budget->value() == doctest::Approx(change / 4).epsilon(0.01));  // it has three decimals
+  // A search that finds something changes nothing of it.
+  shown.find<QPushButton>("effect_policy")->click();
+  REQUIRE(wait_until([&] {
+    const auto& search = shown.run.found().search;
+    return search && search->complete() && !shown.run.running();
+  }));
+  CHECK(budget->value() == doctest::Approx(change / 4).epsilon(0.01));
   budget->setValue(0.5);
   shown.window.study().select_column(2);
   REQUIRE(shown.measured());

@@ -14,6 +14,7 @@
 #include "input/session_file.h"
 #include "views/views.h"
 #include "window/canvas_figure.h"
+#include "window/dialogs/export_dialog.h"
 #include "window/pointer.h"
 
 namespace fovea::test {
@@ -49,6 +50,31 @@ Field& field(QDialog& dialog, const char* name) {
 }
 
 }  // namespace
+
+TEST_CASE("the export of a plot offers no choices that are for panels") {
+  Window window(small);
+  bool seen = false;
+  QTimer timer;
+  QObject::connect(&timer, &QTimer::timeout, [&] {
+    auto* dialog = qobject_cast<QDialog*>(QApplication::activeModalWidget());
+    if (!dialog) return;
+    seen = true;
+    for (const char* name : {"export_empty_panels", "export_row_names", "export_letters"})
+      CHECK_FALSE(field<QCheckBox>(*dialog, name).isVisible());
+    CHECK_FALSE(field<QComboBox>(*dialog, "export_captions").isVisible());
+    CHECK(field<QComboBox>(*dialog, "export_width").isVisible());
+    dialog->reject();
+  });
+  timer.start(50);
+  ask_export(*window, {"A plot", "plot.pdf",
+                       [](const FigureStyle& style, bool) {
+                         Figure figure;
+                         figure.style = style;
+                         return figure;
+                       },
+                       false});
+  CHECK(seen);
+}
 
 TEST_CASE("the export dialog shows the figure and keeps all answers for the next export") {
   QSettings().remove("export");

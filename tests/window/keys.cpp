@@ -4,6 +4,7 @@
 #include <QApplication>
 #include <QCheckBox>
 #include <QComboBox>
+#include <QDockWidget>
 #include <QLineEdit>
 #include <QStatusBar>
 #include <QTimer>
@@ -310,6 +311,11 @@ TEST_CASE("the heads of all layers are shown, and sorted by error, entropy or de
   CHECK(gallery->count() == 12);
   window->findChild<QCheckBox*>("all_layers")->click();
   CHECK(gallery->count() == 48);
+  // The tokens below stay in sight.
+  const auto* around = window->findChild<QDockWidget*>("Input")->widget();
+  const auto is_low = [&] {  // but for its frame
+    return gallery->height() <= around->height() / 2 + 2 * gallery->frameWidth();
+  };
   auto* order = window->findChild<QComboBox*>("head_order");
   const auto sorted_by = [&](int index, auto measure) {
     order->setCurrentIndex(index);
@@ -332,6 +338,7 @@ TEST_CASE("the heads of all layers are shown, and sorted by error, entropy or de
   }));
   CHECK(sorted_by(2, of_card(&HeadCard::entropy)));
   CHECK(sorted_by(3, of_card(&HeadCard::density)));
+  CHECK(is_low());
   window.shoot("all_heads");
   const auto first = gallery->head(0);
   QTest::mouseClick(gallery->viewport(), Qt::LeftButton, {}, {10, 10});

@@ -65,6 +65,19 @@ TEST_CASE("the form of a tree variant learns its tree, pauses, goes on and rever
   REQUIRE(window.settle());
 }
 
+TEST_CASE("curves that stay when another head is chosen name their own") {
+  Window window("synthetic:clusters?n=64&d=16&heads=2&seed=1");
+  show(window, {find_view("heatmap")}, {"exact", "tf"});
+  REQUIRE(window.settle());
+  window.study().select_column(1);
+  window->learning().learn();
+  REQUIRE(wait_until([&] { return window->learning().steps() > 0; }));
+  window->learning().pause();
+  window->editor().choose_head(0, 1);
+  REQUIRE(window.settle());
+  CHECK(window->learning().title().ends_with("head 0"));
+}
+
 TEST_CASE("the Learning dock tries the tree on another source, beside its own") {
   Window window("synthetic:clusters?n=128&d=16&seed=1");
   show(window, {find_view("heatmap")}, {"exact", "tf"});

@@ -129,6 +129,7 @@ TEST_CASE("triage: trials pause behind the page, and go on when one turns back")
   REQUIRE(dock.run().running());
   window.trigger("triage");
   CHECK_FALSE(dock.run().running());
+  CHECK(window->focusWidget() == &dock.triage().table());
   REQUIRE(wait_until([&] { return is_triaged(dock.triage().run()); }));
   REQUIRE_FALSE(dock.run().complete());
   window.trigger("heads");

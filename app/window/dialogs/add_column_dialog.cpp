@@ -69,7 +69,7 @@ class VariantDelegate : public QStyledItemDelegate {
     const QColor ink =
         option.palette.color(group, selected ? QPalette::HighlightedText : QPalette::Text);
     QColor faint = ink;
-    faint.setAlphaF(0.65f);
+    if (!selected) faint.setAlphaF(0.65f);
     const QRect picture(option.rect.left() + gap,
                         option.rect.top() + (option.rect.height() - picture_side) / 2, picture_side,
                         picture_side);
@@ -149,18 +149,23 @@ AddColumnDialog::AddColumnDialog(Study& study, SessionEditor& editor, QWidget* p
       if (isVisible()) draw_pictures();
     });
   fill();
-  resize(620, 640);
+  resize(760, 640);
 }
 
 void AddColumnDialog::fill() {
+  add_heading("What the others are compared with");
+  add_item(reference_variant());
   for (const GroupKind& kind : groups()) {
-    auto* heading = new QListWidgetItem(kind.title, list_);
-    heading->setFlags(Qt::NoItemFlags);
-    for (const Variant* variant : variants_of(kind.group)) add_item(*variant);
+    add_heading(kind.title);
+    for (const Variant* variant : variants_of(kind.group))
+      if (!variant->reference) add_item(*variant);
   }
-  auto* heading = new QListWidgetItem("In the file", list_);
-  heading->setFlags(Qt::NoItemFlags);
+  add_heading("In the file");
   add_item(imported_variant());
+}
+
+void AddColumnDialog::add_heading(const QString& title) {
+  (new QListWidgetItem(title, list_))->setFlags(Qt::NoItemFlags);
 }
 
 void AddColumnDialog::add_item(const Variant& variant) {

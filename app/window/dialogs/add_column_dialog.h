@@ -42,6 +42,7 @@ class AddColumnDialog : public QDialog {
  private:
   void fill();
   void add_item(const Variant& variant);
+  void add_heading(const QString& title);
   void filter(const QString& words);
   void draw_pictures();
   void take(VariantCard card);

@@ -45,6 +45,12 @@ std::vector<float> harm_of(const ModelEffect& effect) {
   return harm;
 }
 
+/// The ground of the dock behind what scrolls.
+void show_ground(QScrollArea& scroll) {
+  scroll.viewport()->setAutoFillBackground(false);
+  scroll.widget()->setAutoFillBackground(false);
+}
+
 QString likely_words(const std::vector<LikelyToken>& tokens) {
   QStringList words;
   for (const LikelyToken& token : tokens)
@@ -82,6 +88,7 @@ EffectDock::EffectDock(Study& study, SessionEditor& editor, EffectRun& run)
   column->addWidget(numbers_ = new Readings("Effect in the model"));
   column->addStretch();
   scroll->setWidget(table);
+  show_ground(*scroll);
   constexpr int least = 256;  // of names, numbers with intervals, and those of exact attention
   scroll->setMinimumWidth(least);
   scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -205,6 +212,7 @@ QWidget* EffectDock::make_text() {
   scroll->setFrameShape(QFrame::NoFrame);
   scroll->setFocusPolicy(Qt::NoFocus);
   scroll->setWidget(text_ = new SequenceView(study_, editor_, SequenceView::Side::queries));
+  show_ground(*scroll);
   text_->setObjectName("effect_tokens");
   column->addWidget(scroll, 1);
   column->addWidget(token_ = make_note());
@@ -280,14 +288,13 @@ void EffectDock::show_numbers() {
 /// layer alone finds nothing.
 void EffectDock::propose_budget() {
   if (own_budget_) return;
-  constexpr double share = 0.25, usual_change = 0.02, usual_cost = 0.25;
+  constexpr double share = 0.25, least_change = 0.02, usual_cost = 0.25;
   const EffectRun::Found& found = run_.found();
-  double budget = budget_of_->currentIndex() == 0 ? usual_change : usual_cost;
-  if (budget_of_->currentIndex() == 0 && found.effect && !found.is_policy && !run_.stale())
+  if (found.effect && !found.is_policy && !run_.stale())
     if (const double change = share * found.effect->change(); std::isfinite(change))
-      budget = std::max(budget, change);
+      proposed_change_ = std::max(least_change, change);
   const QSignalBlocker quiet(budget_);
-  budget_->setValue(budget);
+  budget_->setValue(budget_of_->currentIndex() == 0 ? proposed_change_ : usual_cost);
 }
 
 void EffectDock::show_text() {

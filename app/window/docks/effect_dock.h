@@ -64,6 +64,7 @@ class EffectDock : public QWidget {
   QComboBox *budget_of_, *units_, *colours_, *shown_;
   QDoubleSpinBox* budget_;
   bool own_budget_ = false;  // a person has chosen it
+  double proposed_change_ = 0.02;
   QLabel *state_, *token_, *scale_;
   EffectGrid* grid_;
   Readings* numbers_;

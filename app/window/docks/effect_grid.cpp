@@ -16,10 +16,12 @@ namespace {
 
 constexpr double header = 14, widest_side = 22;
 
-/// "layers 0-1, 4", "heads 3.1, 4.*", "all heads".
+/// "layers 0-1, 4", "head 3.1", "all heads".
 QString heads_in_words(const std::string& heads) {
   if (heads == "all") return "all heads";
-  return (heads.find('.') == heads.npos ? "layers " : "heads ") + to_qt(heads).replace(",", ", ");
+  const bool several = heads.find_first_of(",-*") != heads.npos;
+  const QString what = heads.find('.') == heads.npos ? "layer" : "head";
+  return what + (several ? "s " : " ") + to_qt(heads).replace(",", ", ");
 }
 
 }  // namespace

@@ -133,6 +133,7 @@ void HeadGallery::set_layer(std::optional<Index> layer) {
 void HeadGallery::set_order(HeadOrder order) {
   order_ = order;
   refresh();
+  if (order_ != HeadOrder::index) verticalScrollBar()->setValue(0);  // what leads the list
 }
 
 void HeadGallery::set_bars(std::optional<std::size_t> measure) {
@@ -275,7 +276,11 @@ void HeadGallery::lay_out(std::shared_ptr<const Source> source, std::vector<Head
   }
   for (QHeaderView* header : {horizontalHeader(), verticalHeader()})
     header->setDefaultSectionSize(side_);
-  if (cursor) setCurrentIndex(cells_.cell_of(*cursor));
+  if (cursor) {  // which a new order may take out of sight
+    const int scrolled = verticalScrollBar()->value();
+    setCurrentIndex(cells_.cell_of(*cursor));
+    verticalScrollBar()->setValue(scrolled);
+  }
   if (!around_) return;
   const int bar = columns * side_ > room.width() ? horizontalScrollBar()->sizeHint().height() : 0;
   setFixedHeight(std::min(cells_.rowCount() * side_ + bar, room.height()) + margins.height() +

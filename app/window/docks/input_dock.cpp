@@ -1,6 +1,7 @@
 #include <QComboBox>
 #include <QFileInfo>
 #include <QPlainTextEdit>
+#include <QScreen>
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <algorithm>
@@ -160,7 +161,9 @@ class InputDock : public QWidget {
     field->setPlaceholderText("Type or paste a text for the model");
     field->setTabChangesFocus(true);
     field->setAcceptDrops(false);  // the window takes files
-    field->setFixedHeight(6 * fontMetrics().lineSpacing());
+    // More lines on a high screen.
+    const int lines = std::clamp(screen()->availableSize().height() / 120, 6, 12);
+    field->setFixedHeight(lines * fontMetrics().lineSpacing());
     field->hide();
     connect(field, &QPlainTextEdit::textChanged, this, [this] {
       const auto source = study_.source();
