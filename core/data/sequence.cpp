@@ -9,8 +9,7 @@ std::string Sequence::label(Index i) const {
   if (grid && grid->contains(i))
     return "patch (" + std::to_string(grid->row_of(i)) + ", " + std::to_string(grid->col_of(i)) +
            ")";
-  if (grid && i >= 0 && i < grid->prefix)
-    return i == 0 ? "class token" : "register " + std::to_string(i);
+  if (grid && i == 0 && grid->prefix > 0) return "class token";
   return std::to_string(i);
 }
 

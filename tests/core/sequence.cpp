@@ -14,6 +14,6 @@ TEST_CASE("a token is named by its index and its text in quotes, shortened betwe
   CHECK(text.numbered(2) == "2 “”");
   CHECK(text.numbered(7) == "7");
   const Sequence image{.tokens = {}, .grid = ImageGrid{.rows = 2, .cols = 3, .prefix = 1}};
-  CHECK(image.numbered(0) == "0");
+  CHECK(image.numbered(0) == "0 class token");
   CHECK(image.numbered(5) == "5 patch (1, 1)");
 }

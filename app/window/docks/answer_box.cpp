@@ -160,7 +160,7 @@ void AnswerBox::show_figures(const ColumnState& state) {
                         : ratio->equal()     ? QString("≈ 1 ×")
                         : ratio->undecided() ? QString("? ×")
                                              : digits_of(ratio->median, 2) + " ×");
-  time_.word->setText(!ratio               ? QString("as fast: not measured, F5 does")
+  time_.word->setText(!ratio               ? QString("as fast: not measured, press F5")
                       : ratio->undecided() ? "as fast: " + to_qt(to_text(*ratio))
                       : ratio->interval    ? QString("as fast (%1 – %2)")
                                               .arg(digits_of(ratio->interval->low, 2),

@@ -107,7 +107,7 @@ std::pair<QString, QString> speed_ups(const ColumnState& state) {
 
 QString note_of(const ColumnState& state) {
   if (state.stale) return "stale";
-  if (!state.time) return "not yet repeated: F5 does";
+  if (!state.time) return "not yet repeated: press F5";
   QStringList notes;
   if (state.time->timing.few_samples()) notes << "few runs";
   if (state.time->slow) notes << "processor was slowed down";
