@@ -87,7 +87,7 @@ Json json_of(const Column& column) {
   return json;
 }
 
-constexpr std::size_t most_tree_bytes = std::size_t{4} << 20;  // of all trees of a session
+constexpr std::size_t most_tree_bytes = std::size_t{2} << 20;  // of all trees of a session
 
 template <class T>
 QByteArray bytes_of(const std::vector<T>& values) {

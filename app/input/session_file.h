@@ -22,7 +22,7 @@ struct SessionFile {
   bool directory = false;    // the source was one when the file was written
   int selected_column = 0;
   SortOrders orders = {};
-  /// Learned trees of columns, by column. Of those that are written some 4 MiB stay.
+  /// Learned trees of columns, by column. Of those that are written 2 MiB of numbers stay.
   std::vector<ColumnTree> trees = {};
 };
 

@@ -160,7 +160,7 @@ TEST_CASE("words of a header are left out before numbers, and parameters one by 
 
 TEST_CASE("numbers of narrow headers have one size, and their names stand once beside all") {
   auto model = with_figures(7);
-  const char* numbers[] = {"0.7", "0.53", "1.2", "0.0123", "0.84", "0.9"};
+  const char* numbers[] = {"0.70", "0.53", "1.2", "0.0123", "0.84", "0.90"};
   for (int c = 1; c < 7; ++c) {
     model->column_figures[c]->error = std::stod(numbers[c - 1]);
     model->column_figures[c]->cost = 0.2;

@@ -331,8 +331,8 @@ TEST_CASE("trees that are too large stay out of a session, and damaged ones are 
     made.tensors.set("tree_bias", std::vector<float>(numbers, 0.5f));
     return made;
   };
-  // One of a column that is not there, one of 4 MiB, and one beyond these.
-  written.file.trees = {tree(1000, 1), tree(0, std::size_t{1} << 20), tree(1, 1)};
+  // One of a column that is not there, one of 2 MiB, and one beyond these.
+  written.file.trees = {tree(1000, 1), tree(0, std::size_t{1} << 19), tree(1, 1)};
   written.write();
   CHECK(read_session(written.path).trees == std::vector{written.file.trees[1]});
   written.file.trees = {tree(1, 2)};

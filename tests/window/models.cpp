@@ -240,7 +240,7 @@ TEST_CASE("a model that is damaged while it is open is refused, and read again o
   CHECK(tokens_in(t.window) == the_cat);
 }
 
-TEST_CASE("another text keeps columns that hold a head, and lets go of tokens that it has not") {
+TEST_CASE("another text keeps columns that hold a head, and marks of tokens that it has, too") {
   Typing t;
   t.window->editor().add_column_of(1, 0);
   t.window->editor().pin(3);
@@ -253,8 +253,8 @@ TEST_CASE("another text keeps columns that hold a head, and lets go of tokens th
   REQUIRE(session.columns.size() == 3);
   CHECK(session.columns[2].held == HeldHead{.source = {}, .layer = 1, .head = 0});
   CHECK(t.window.study().columns()[2].error.empty());
-  CHECK_FALSE(session.pinned_query);
-  CHECK(session.spans.empty());
+  CHECK(session.pinned_query == 4);  // "[SEP]", behind the new word
+  CHECK(session.spans == std::vector<Span>{{"cat", {2, 3}}});
   CHECK(session.viewport == whole({5, 5}));
   t.window.trigger("undo");
   REQUIRE(t.ends());
