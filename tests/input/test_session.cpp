@@ -9,6 +9,7 @@
 #include "data/error.h"
 #include "drawing/colormap.h"
 #include "session_fields.h"
+#include "temporary_directory.h"
 #include "view_values.h"
 #include "views/views.h"
 
@@ -346,10 +347,17 @@ TEST_CASE("trees that are too large stay out of a session, and damaged ones are 
   };
   const QByteArray numbers = "\"AAAAPwAAAD8=\"";  // twice 0.5
   refused(numbers, "\"AAAAPw==\"");
-  refused(numbers, "\"AAAAPwAAAD8\"");         // no end
-  refused(numbers, "\"AAAAPwAAAD\u0000==\"");  // no base64
-  refused(numbers, "\"AAAAPwAAwH8=\"");        // NaN
-  refused("\"shape\": [\n            2", "\"shape\": [\n            -2");
+  refused(numbers, "\"AAAAPwAAAD!=\"");  // no base64
+  refused(numbers, "\"AAAAPwAAwH8=\"");  // NaN
+  written.write();
+  const std::string text = read_bytes(written.path);
+  for (const char* shape : {"-2", "3", "4611686018427387904"}) {
+    std::string other = text;
+    const std::size_t at = other.find_first_of('2', other.find("\"shape\""));
+    write_bytes(written.path, other.replace(at, 1, shape));
+    CAPTURE(shape);
+    CHECK(written.refusal().find("does not hold what its shape says") != std::string::npos);
+  }
 }
 
 TEST_CASE("a session of more ranges, spans or hidden names than people give is refused") {
