@@ -251,7 +251,8 @@ struct Reader {
       if (size >= 0) size *= side;
     }
     const bool finite = std::ranges::all_of(values, [](float x) { return std::isfinite(x); });
-    if (!decoded || size != std::ssize(values) || !finite)
+    const bool whole = decoded && bytes.size() % qsizetype{sizeof(float)} == 0;
+    if (!whole || size != std::ssize(values) || !finite)
       throw InputError(where, "the tensor " + fovea::quoted(out.name) +
                                   " of a tree does not hold what its shape says; expected finite "
                                   "float32 numbers as base64");
@@ -369,8 +370,10 @@ std::string text_of(const SessionFile& file) {
   for (const Column& column : s.columns) json["columns"].push_back(json_of(column));
   std::size_t tree_bytes = 0;
   for (const ColumnTree& tree : file.trees)
-    if (tree.column < s.columns.size() && (tree_bytes += bytes_of(tree)) <= most_tree_bytes)
+    if (tree.column < s.columns.size() && tree_bytes + bytes_of(tree) <= most_tree_bytes) {
+      tree_bytes += bytes_of(tree);
       json["columns"][tree.column]["tree"] = json_of(tree);
+    }
   for (View view : s.views) json["views"].push_back(to_text(view));
   json["span_choice"] = to_text(s.span_choice);
   json["spans"] = Json::array();
@@ -417,8 +420,8 @@ SessionFile session_from(const std::string& path, const std::string& text) {
     throw InputError(path, "'pinned_query' is " + std::to_string(*s.pinned_query) +
                                "; expected a query counted from 0");
   for (const Json& column : read.list(json, "columns", most_session_columns)) {
-    read.read_tree(column, s.columns.size(), out.trees);
     s.columns.push_back(read.column(column));
+    read.read_tree(column, s.columns.size() - 1, out.trees);
   }
   for (const Json& view : read.list(json, "views", most_views))
     s.views.push_back(read.view({{"view", view}}));

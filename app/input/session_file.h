@@ -22,7 +22,7 @@ struct SessionFile {
   bool directory = false;    // the source was one when the file was written
   int selected_column = 0;
   SortOrders orders = {};
-  /// Learned trees of columns, by column. Of those that are written 2 MiB of numbers stay.
+  /// Learned trees of columns, by column. At most 2 MiB of them are written.
   std::vector<ColumnTree> trees = {};
 };
 

@@ -167,7 +167,7 @@ std::optional<Index> moved_token(const std::vector<std::string>& before,
       std::mismatch(before.rbegin(), before.rend(), after.rbegin(), after.rend()).first;
   const Index moved = token + std::ssize(after) - std::ssize(before);
   const bool is_after = token >= std::ssize(before) - (last - before.rbegin());
-  // One that both the beginning and the end have was added, or taken away, beside an equal one.
+  // Where equal tokens stand side by side nobody knows which of them was added or taken away.
   return is_after && moved >= first - before.begin() && token < std::ssize(before)
              ? std::optional(moved)
              : std::nullopt;

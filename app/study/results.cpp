@@ -156,7 +156,7 @@ void Results::update_columns(bool exact_only) {
       state = head.exact;
       state.column = column;
     } else if (!exact_only) {
-      take_given_tree(i);
+      take_given_tree(column, head);
       update_column(column, static_cast<int>(i), state);
       keep_tree(state);
     } else if (state.computation && !(state.key.head == head.key)) {
@@ -219,8 +219,7 @@ const Results::ComputationCache::Answer* Results::ask_for(const ComputeKey& key,
     return nullptr;
   }
   ComputeRequest request = request_of(key.column);
-  if (tree) request.given = tree->tensors;
-  if (key.tree_of) request.notes = {"the tree was learned on " + state.kept_tree};
+  if (tree) give_tree(request, {0, state.kept_tree, tree->tensors});
   return computations_.ask(
       state.request, key,
       [problem = head.problem, request = std::move(request)](const Backend& backend, Run& run) {
@@ -256,17 +255,29 @@ std::vector<ColumnTree> Results::shown_trees() const {
   return trees;
 }
 
-void Results::take_given_tree(std::size_t column) {
-  const auto given = std::ranges::find(given_trees_, column, &ColumnTree::column);
+void Results::give_trees(std::vector<ColumnTree> trees) {
+  given_trees_.clear();
+  const std::vector<Column>& columns = subject_.session.columns;
+  for (ColumnTree& tree : trees)
+    if (tree.column < columns.size())
+      given_trees_.push_back({columns[tree.column], subject_.head(), std::move(tree)});
+}
+
+void Results::take_given_tree(const Column& column, const HeadState& head) {
+  const auto given = std::ranges::find(given_trees_, column, &GivenTree::column);
   if (given == given_trees_.end()) return;
-  const ColumnTree tree = std::move(*given);
+  const auto [its, opened, tree] = std::move(*given);
   given_trees_.erase(given);
-  const Column& its = subject_.session.columns[column];
-  if (!learns_tree(its)) return;
-  const HeadState& head = head_of(columns_[column]);
-  HeadKey of = head.key;
-  if (!tree.learned_on.empty()) of.source = 0;  // no source has this number
-  keep({{of, without_head(its)}, "", tree.learned_on, head.problem->d(), tree.tensors});
+  HeadKey of = column.held ? head.key : opened;
+  std::string source, title = tree.learned_on;
+  if (title.empty()) {
+    source = subject_.source->name;
+    title = label_of({.source = "", .layer = of.choice.layer, .head = of.choice.head},
+                     subject_.source.get());
+  } else {
+    of.source = 0;  // of no source: it is never taken for the head's own
+  }
+  keep({{of, without_head(column)}, source, title, head.problem->d(), tree.tensors});
 }
 
 void Results::keep(KeptTree tree) {

@@ -92,8 +92,8 @@ class Results {
   /// The column has no attention until `Requests::resume`; all else goes on.
   void cancel_learning(std::size_t column);
 
-  /// Trees of the columns of a session that was just opened: they are not learned again.
-  void give_trees(std::vector<ColumnTree> trees) { given_trees_ = std::move(trees); }
+  /// Trees of the columns of the session that was just opened: they are not learned again.
+  void give_trees(std::vector<ColumnTree> trees);
   /// The learned trees that columns show.
   std::vector<ColumnTree> shown_trees() const;
 
@@ -131,7 +131,7 @@ class Results {
     Index d = 0;                // features of the queries and keys that it routes
     Structure tensors;
   };
-  void take_given_tree(std::size_t column);
+  void take_given_tree(const Column& column, const HeadState& head);
   void keep(KeptTree tree);
   void keep_tree(const ColumnState& state);
   const KeptTree* kept_tree(const ComputeKey& key, const Problem& problem) const;
@@ -145,8 +145,14 @@ class Results {
   ResultCache<HeadKey, const Problem> problems_{requests_, 3};
   ResultCache<HeadKey, const Matrix> matrices_{requests_, 1};  // of n = 8192: 256 MiB
   ComputationCache computations_{requests_, 24};
-  std::list<KeptTree> trees_;            // the newest first
-  std::vector<ColumnTree> given_trees_;  // of columns that were not updated yet
+  std::list<KeptTree> trees_;  // the newest first
+  /// A tree of a session, for the column that it was given with.
+  struct GivenTree {
+    Column column;
+    HeadKey head;  // that was opened with it
+    ColumnTree tree;
+  };
+  std::vector<GivenTree> given_trees_;  // of columns that were not computed yet
   ResultCache<ComparisonKey, const Metrics> metrics_{requests_, 64};
   ResultCache<ComparisonKey, const std::vector<Diagnostic>> diagnostics_{requests_, 64};
 };

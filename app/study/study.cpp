@@ -184,17 +184,17 @@ void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
   else if (before.source)
     requests_.discard(std::move(before.source));
   results_.set_length(lengths.keys);
-  results_.give_trees(as.trees);
   cards_.choose({}, 0);
   choose_leaves(0, {0, 0});
   choose_block({});
   forget_readings();
   requests_.resume();
   apply(std::move(next));
-  if (!as.new_source)
-    held_since_ = Clock::now();  // the pictures before stay until there are others
-  results_.update_heads();       // while the window shows what was opened
+  results_.give_trees(as.trees);
+  results_.update_heads();  // while the window shows what was opened
   emit opened(as.new_source);
+  // Whatever was marked again by then: the pictures before stay until there are others.
+  if (!as.new_source) held_since_ = Clock::now();
   emit session_changed();
   if (const std::string words = words_on_left_out(waited, waiting_, lengths.keys);
       continued_ && !words.empty())

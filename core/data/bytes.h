@@ -18,7 +18,7 @@ class Bytes {
   /// Copies the bytes [begin, begin + out.size()), which must lie within the content. Throws
   /// InputError if a file cannot be read or has changed since it was opened.
   virtual void read(Index begin, std::span<std::byte> out) const = 0;
-  /// Does what may take long before the first read. Throws what computing the content throws, and
+  /// Computes the content if it is not there yet, which may take long. Throws what that throws, and
   /// Cancelled.
   virtual void prepare(const std::stop_token&) const {}
 };

@@ -29,6 +29,11 @@ class EncodedLayers {
       if (!layers_.empty()) finish_last(run);
       layers_.push_back(encoder_->project(std::ssize(layers_), hidden_, *backend_, run));
     }
+    if (encoder_ && std::ssize(layers_) == encoder_->shape().layers) {
+      encoder_.reset();  // the weights
+      backend_.reset();
+      hidden_ = {};
+    }
     return layers_[static_cast<std::size_t>(index)];
   }
 

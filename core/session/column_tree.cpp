@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "variants/learned_tree.h"
+
 namespace fovea {
 
 void give_tree(ComputeRequest& request, const ColumnTree& tree) {
+  if (!learned_steps(*request.variant, request.values)) return;
   request.given = tree.tensors;
   if (!tree.learned_on.empty()) request.notes = {"the tree was learned on " + tree.learned_on};
 }

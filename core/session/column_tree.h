@@ -20,13 +20,14 @@ struct ColumnTree {
   friend bool operator==(const ColumnTree&, const ColumnTree&) = default;
 };
 
-/// Gives a request the tree. A note says on which head it was learned if that is another one.
+/// Gives the tree to a request of a learned tree; others stay as they are. A note says on which
+/// head it was learned if that is another one.
 void give_tree(ComputeRequest& request, const ColumnTree& tree);
 
 /// The tree of a column; null if there is none.
 const ColumnTree* tree_of(const std::vector<ColumnTree>& trees, std::size_t column);
 
-/// The trees of columns that now are at other places, or gone.
+/// The trees with the new places of their columns; those of columns that are gone are dropped.
 std::vector<ColumnTree> moved_trees(std::vector<ColumnTree> trees, const std::vector<Column>& from,
                                     const std::vector<Column>& to);
 

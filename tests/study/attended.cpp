@@ -142,6 +142,12 @@ void check_opens_with_its_trees(const Study& study, const std::string& learned_o
   CHECK(after.kept_tree == learned_on);
   CHECK(after.computation->op->plan().structure == before.computation->op->plan().structure);
   CHECK(other.trees() == trees);
+  // On the next head it is said where the tree was learned.
+  Session next = other.session();
+  next.head = 1 - next.head;
+  other.set_session(next);
+  REQUIRE(wait_until([&] { return other.settled() && other.columns()[1].computation; }));
+  if (other.session().head == 1) CHECK(other.columns()[1].kept_tree == "layer 0, head 0");
 }
 
 }  // namespace

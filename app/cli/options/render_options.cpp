@@ -108,9 +108,12 @@ void take_up(RenderOptions& options, const SessionFile& file, const CLI::App& co
   if (!left_open("--variant")) options.session->columns.clear();
   if (!left_open("--seed"))
     for (Column& column : options.session->columns) column.seed = options.parameters.seed;
-  const bool same_head =
-      left_open("--layer") && left_open("--head") && options.heads.conditions == session.conditions;
+  const bool same_head = left_open("--layer") && left_open("--head") && left_open("--patch") &&
+                         options.heads.conditions == session.conditions;
   if (same_head && options.session->columns == session.columns) options.trees = file.trees;
+  if (options.no_session)
+    for (ColumnTree& tree : options.trees)
+      if (!tree.learned_on.empty()) tree.learned_on = "another head or text";
 }
 
 Source load_source(RenderOptions& options, const CLI::App& command, const Console& console) {
@@ -133,6 +136,7 @@ Source load_source(RenderOptions& options, const CLI::App& command, const Consol
                                "whose SHA-256 is not " + file.content_hash);
   print_note(console.err, file.session.source + ": its content has changed since the session of " +
                               path + " was saved");
+  options.trees.clear();  // they were learned on other content
   return source;
 }
 

@@ -119,10 +119,14 @@ PointerBox::PointerBox(Study& study) : study_(study) {
     columns_ = study_.session().columns;
   });
   connect(&study, &Study::session_changed, this, [this] {
-    if (head_ != choice_of(study_.session())) forget_pair();
+    const Session& session = study_.session();
+    if (head_ != choice_of(session) || (!columns_.empty() && columns_ != session.columns))
+      forget_pair();
     show_pair(nullptr);
   });
   connect(&study, &Study::pair_read, this, &PointerBox::show_pair);
+  for (const auto signal : {&Study::leaving, &Study::source_continued})
+    connect(&study, signal, this, &PointerBox::forget_pair);
   connect(&study, &Study::opened, this, &PointerBox::forget_pair);
   connect(&study, &Study::model_changed, this, &PointerBox::show_block);
   connect(&study, &Study::block_chosen, this, &PointerBox::show_block);

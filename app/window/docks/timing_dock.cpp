@@ -41,12 +41,12 @@ constexpr NumberHeading number_headings[] = {
     {"runs", "Rounds after a warm-up; in each of them every column runs once."},
     {"total ×",
      "Exact's total over this one's, in the same rounds: the median of the ratios, and an interval "
-     "that holds it with 95 % confidence. Not decided: the interval "
-     "holds 1. No difference: it also lies within a tenth of 1."},
+     "that holds it with 95 % confidence. No difference: it "
+     "holds 1 and lies within a tenth of it. Not decided: it holds 1 and is wider."},
     {"apply ×",
      "Exact's apply over this one's, in the same rounds: the median of the ratios, and an interval "
-     "that holds it with 95 % confidence. Not decided: the interval "
-     "holds 1. No difference: it also lies within a tenth of 1."},
+     "that holds it with 95 % confidence. No difference: it "
+     "holds 1 and lies within a tenth of it. Not decided: it holds 1 and is wider."},
     {"first", "The total of the first, cold run."},
     {"building", "Building the tree: what the paper does beforehand. It is in no total."},
     {"memory", "Counted: of the plan and of the operator, without Q, K, V and Z."},
