@@ -173,11 +173,7 @@ std::vector<std::vector<Panel>> panels_of_matrix(const RenderOptions& options, c
 Recipe recipe_of(const std::optional<Session>& session, const RenderOptions& options,
                  const Source& source, const Console& console) {
   Recipe recipe{.session = {}, .command = command_line(console.words, options.output)};
-  if (session)
-    recipe.session = text_for_figure({.session = *session,
-                                      .content_hash = hash_to_write(source, console),
-                                      .layout = {},
-                                      .trees = options.trees});
+  if (session) recipe.session = session_text(*session, options, hash_to_write(source, console));
   return recipe;
 }
 

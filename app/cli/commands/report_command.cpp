@@ -74,8 +74,7 @@ void run_report(ReportOptions options, const CLI::App& command, const Console& c
         command_line(console.words, options.output, options.session ? "again" : "report");
     hash = hash_to_write(source, console);
     if (const auto session = session_of(options, source, columns, problem.lengths()))
-      recipe.session = text_for_figure(
-          {.session = *session, .content_hash = hash, .layout = {}, .trees = options.trees});
+      recipe.session = session_text(*session, options, hash);
   }
   write_pages(options.output, head_pages({.grid = grid,
                                           .problem = problem,

@@ -140,6 +140,15 @@ Source load_source(RenderOptions& options, const CLI::App& command, const Consol
   return source;
 }
 
+std::string session_text(const Session& session, const RenderOptions& options,
+                         const std::string& content_hash) {
+  SessionFile file;
+  file.session = session;
+  file.content_hash = content_hash;
+  file.trees = options.trees;
+  return text_for_figure(std::move(file));
+}
+
 FigureStyle style_of(const RenderOptions& options) {
   FigureStyle style;
   style.dpi = options.dpi;

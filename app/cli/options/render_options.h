@@ -43,6 +43,9 @@ void take_up(RenderOptions& options, const SessionFile& file, const CLI::App& co
 Source load_source(RenderOptions& options, const CLI::App& command, const Console& console);
 /// Says in the help of SOURCE that it may be one of those.
 void describe_sessions(CLI::App& command);
+/// What a figure or report carries: the session, with the trees that its columns were given.
+std::string session_text(const Session& session, const RenderOptions& options,
+                         const std::string& content_hash);
 FigureStyle style_of(const RenderOptions& options);
 /// The columns of the session, or of the command line's variants, with the --set values applied.
 std::vector<Column> columns_of(const RenderOptions& options, const Problem& head);
