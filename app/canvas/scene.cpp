@@ -262,14 +262,6 @@ const Panel* Scene::panel(int row, int column) const {
   return at ? at->panel.get() : nullptr;
 }
 
-bool has_query_axis(const Panel* panel) {
-  return is_one_of<Raster, BlockMap, Strip>(panel);
-}
-
-bool has_key_axis(const Panel* panel) {
-  return is_one_of<Raster, BlockMap, RowCurve>(panel);
-}
-
 std::vector<PlacedBar> Scene::bars(int row) const {
   std::vector<PlacedBar> placed;
   if (scales[row].shared) {

@@ -12,6 +12,7 @@
 #include "canvas/viewport.h"
 #include "drawing/bodies.h"
 #include "drawing/colour_bar.h"
+#include "drawing/visit_body.h"
 #include "study/canvas_model.h"
 
 namespace fovea::canvas {
@@ -145,15 +146,9 @@ struct Scene {
   Pointer point_at(Point at) const;
 };
 
-/// False without a panel.
-template <class... Bodies>
-bool is_one_of(const Panel* panel) {
-  return panel && (std::holds_alternative<Bodies>(panel->body) || ...);
-}
-
-/// True for bodies whose place down or across is a token; false without a panel.
-bool has_query_axis(const Panel* panel);
-bool has_key_axis(const Panel* panel);
+using drawing::has_key_axis;
+using drawing::has_query_axis;
+using drawing::is_one_of;
 
 void draw_scene(Ink& ink, const Scene& scene);
 /// A dark or light ground for words over a picture.

@@ -103,7 +103,7 @@ IndexRange joined(IndexRange a, IndexRange b) {
 }
 
 /// The queries and keys of a rank map, which covers only a part of a long head.
-std::pair<IndexRange, IndexRange> tokens_of(const BlockMap& blocks) {
+std::pair<IndexRange, IndexRange> tokens_of_map(const BlockMap& blocks) {
   const auto& [lengths, all] = std::tie(blocks.map.lengths, blocks.map.blocks);
   if (all.empty()) return {{0, lengths.queries}, {0, lengths.keys}};
   IndexRange queries = all.front().rows, keys = all.front().cols;
@@ -133,7 +133,7 @@ struct Maker {
     return axes;
   }
   Axes operator()(const BlockMap& blocks) const {
-    const auto [queries, keys] = tokens_of(blocks);
+    const auto [queries, keys] = tokens_of_map(blocks);
     return {across(keys), down(queries)};
   }
   Axes operator()(const LeafSizes& leaves) const {
@@ -250,6 +250,23 @@ std::string amount_name(const Panel& panel) {
       [](const LeafSizes& leaves) { return "tokens a " + leaves.kind; },
       [](const one_of<Message, Raster, BlockMap, SeriesPlot, CurvePlot, OutputPicture,
                       FigureTable> auto&) { return std::string(); });
+}
+
+bool has_query_axis(const Panel* panel) {
+  return is_one_of<Raster, BlockMap, Strip>(panel);
+}
+
+bool has_key_axis(const Panel* panel) {
+  return is_one_of<Raster, BlockMap, RowCurve>(panel);
+}
+
+std::pair<IndexRange, IndexRange> tokens_of(const Panel& panel) {
+  if (const auto* raster = std::get_if<Raster>(&panel.body)) return {raster->rows, raster->cols};
+  if (const auto* blocks = std::get_if<BlockMap>(&panel.body)) return tokens_of_map(*blocks);
+  if (const auto* strip = std::get_if<Strip>(&panel.body))
+    return {{0, std::ssize(strip->values)}, {}};
+  if (const auto* row = std::get_if<RowCurve>(&panel.body)) return {{}, row->keys};
+  return {};
 }
 
 Axes axes_of(const Panel& panel, const AxesRequest& request) {

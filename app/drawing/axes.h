@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "data/sequence.h"
 #include "drawing/ink.h"
@@ -88,6 +89,12 @@ struct AxesRequest {
   TokenNames names = {};
 };
 Axes axes_of(const Panel& panel, const AxesRequest& request);
+
+/// Whether a place down, or across, the panel is a token. False without a panel.
+bool has_query_axis(const Panel* panel);
+bool has_key_axis(const Panel* panel);
+/// The queries and keys that a panel shows; none where it has no such axis.
+std::pair<IndexRange, IndexRange> tokens_of(const Panel& panel);
 
 /// An axis of tokens by itself, for a gutter that several panels share.
 PanelAxis query_axis(TokenSpan tokens, double height, const Lettering& letters,

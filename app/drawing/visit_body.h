@@ -12,4 +12,10 @@ auto visit_body(const Panel& panel, Cases... cases) {
   return std::visit(Overloads{cases...}, panel.body);
 }
 
+/// Whether the body of a panel is one of these. False without a panel.
+template <class... Bodies>
+bool is_one_of(const Panel* panel) {
+  return panel && (std::holds_alternative<Bodies>(panel->body) || ...);
+}
+
 }  // namespace fovea::drawing

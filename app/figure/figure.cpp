@@ -9,6 +9,7 @@
 #include "data/error.h"
 #include "data/text.h"
 #include "figure/layout.h"
+#include "figure/panel_words.h"
 #include "figure/pgf_ink.h"
 #include "panels/pooling_text.h"
 
@@ -36,31 +37,9 @@ void draw_frame(Ink& ink, const Rect& box, Rgba colour) {
   ink.outline(box, {colour, width});
 }
 
-bool has_queries(const Panel& panel) {
-  return std::holds_alternative<Raster>(panel.body) ||
-         std::holds_alternative<BlockMap>(panel.body) || std::holds_alternative<Strip>(panel.body);
-}
-
-/// The queries and keys that a panel of tokens shows; no keys if it has only queries.
-std::pair<IndexRange, IndexRange> tokens_of(const Panel& panel) {
-  if (const auto* raster = std::get_if<Raster>(&panel.body)) return {raster->rows, raster->cols};
-  if (const auto* strip = std::get_if<Strip>(&panel.body))
-    return {{0, std::ssize(strip->values)}, {}};
-  const auto* map = std::get_if<BlockMap>(&panel.body);
-  if (!map || map->map.blocks.empty()) return {};
-  std::pair all{map->map.blocks.front().rows, map->map.blocks.front().cols};
-  for (const RankBlock& block : map->map.blocks) {
-    all.first.begin = std::min(all.first.begin, block.rows.begin);
-    all.first.end = std::max(all.first.end, block.rows.end);
-    all.second.begin = std::min(all.second.begin, block.cols.begin);
-    all.second.end = std::max(all.second.end, block.cols.end);
-  }
-  return all;
-}
-
 /// The pinned query and the selection, as the canvas marks them.
 void draw_marks(Ink& ink, const Plot& plot, const Panel& panel, const Figure& figure) {
-  if (!has_queries(panel)) return;
+  if (!has_query_axis(&panel)) return;
   const bool pairs = !std::holds_alternative<Strip>(panel.body);
   const Rect& where = plot.where;
   const auto rows = [&](IndexRange range) {

@@ -31,7 +31,7 @@ struct FigureStyle {
   double smaller = 0;            // points by which all other letters are smaller
   std::string font = "DejaVu Sans";
   Captions captions = Captions::full;
-  bool footer = true;  // provenance; what frames mark is said without it, too
+  bool footer = true;  // the provenance; without it only what frames mark is said
   /// Panels that only say why there is nothing to see are drawn; otherwise their places stay white.
   bool empty_panels = true;
   bool row_names = false;  // the names of the views, upright at the left

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "data/text.h"
-#include "panels/pooling_text.h"
+#include "figure/panel_words.h"
 #include "views/views.h"
 
 namespace fovea {
@@ -16,21 +16,10 @@ namespace {
 constexpr double kGutter = 6;  // between columns
 constexpr double kRowGap = 7;  // between rows
 constexpr double kBarGap = 3;  // between the colour bars of maps and strips
-// Lines of a caption. Paper has no other place for the rest of a caption: seven panels side by side
-// have room for theirs, unless the height is given.
-constexpr int most_caption_lines = 16, most_at_given_height = 6;
-constexpr int most_title_lines = 4;
-
 /// Heights of the parts of a row, from the top downwards, each with the gap before it.
 struct RowHeights {
   double heading = 0, body = 0, axis = 0, caption = 0, bar = 0;
 };
-
-/// a to z, then aa to az, ba ...
-std::string letter_of(std::size_t panel) {
-  const std::string last(1, char('a' + panel % 26));
-  return panel < 26 ? last : letter_of(panel / 26 - 1) + last;
-}
 
 /// Whether a point of the series is on the front, the user's own or the chosen one.
 bool stands_out(const SeriesPlot::Series& series) {
@@ -38,38 +27,6 @@ bool stands_out(const SeriesPlot::Series& series) {
     return !point.hollow || point.framed || point.ringed;
   });
 }
-
-/// The parts that captions and subtitles join.
-constexpr std::string_view between_parts = " · ";
-
-/// "error 0.53" for "0.53 relative output error", where the long form has no room; other words
-/// stay.
-std::string shortened_error(const std::string& error) {
-  const std::size_t number = error.find(' ');
-  const bool begins_with_number = number != error.npos && error[0] >= '0' && error[0] <= '9';
-  return begins_with_number && error.ends_with(" error") ? "error " + error.substr(0, number)
-                                                         : error;
-}
-
-/// The first statement of a caption that is not about its strip, which has a colour bar.
-std::string first_statement(const std::string& caption) {
-  for (std::size_t from = 0;;) {
-    const std::size_t end = caption.find(between_parts, from);
-    const std::string part = caption.substr(from, end == caption.npos ? end : end - from);
-    if (!part.starts_with("strip: ")) return part;
-    if (end == caption.npos) return {};
-    from = end + between_parts.size();
-  }
-}
-
-/// The words of a subtitle, and the error that ends it if there is one.
-std::pair<std::string, std::string> parts_of_subtitle(const std::string& subtitle) {
-  const std::size_t end = subtitle.rfind(between_parts);
-  if (end == subtitle.npos) return {subtitle, ""};
-  return {subtitle.substr(0, end), subtitle.substr(end + between_parts.size())};
-}
-
-constexpr double smallest_in_print = 5;  // points
 
 /// One scale for the categories of several panels. A colour that has several names has all of them.
 void merge_categories(ColourScale& scale, const ColourScale& other) {
@@ -111,8 +68,7 @@ class Layouter {
       columns_ = std::max(columns_, row.size());
       RowLayout& cells = layout_.rows.emplace_back();
       for (const Panel& panel : row)
-        cells.cells.emplace_back(panel).left_out =
-            !figure.style.empty_panels && std::holds_alternative<Message>(panel.body);
+        cells.cells.emplace_back(panel).left_out = is_left_out(figure, panel);
     }
   }
 
@@ -121,13 +77,8 @@ class Layouter {
     choose_axes();
     choose_row_names();
     choose_columns();
-    short_errors_ = errors_are_long();
-    layout_.panel_title_face = choose_panel_title_face();
-    layout_.subtitle_face = {std::min(letters_.size(), layout_.panel_title_face.size)};
-    for (std::size_t r = 0; r < figure_.rows.size(); ++r) {
-      make_bars(r);
-      choose_words(r);
-    }
+    choose_words();
+    for (std::size_t r = 0; r < figure_.rows.size(); ++r) make_bars(r);
     place();
     return std::move(layout_);
   }
@@ -337,119 +288,26 @@ class Layouter {
     if (narrow.height() <= bar->height()) bar.emplace(std::move(narrow));
   }
 
-  /// From the larger size of the style, if it has two, down to what can be read in print: the
-  /// largest size at which all titles are broken between words alone; else the largest at which a
-  /// word has at most two lines; else the largest at which no title is cut.
-  Letters choose_panel_title_face() const {
-    const double small = letters_.size();
-    // Whole points, as devices draw no others.
-    std::vector<double> sizes;
-    if (figure_.style.smaller > 0)
-      for (double size = figure_.style.font_size; size > small; --size) sizes.push_back(size);
-    sizes.push_back(small);
-    const double least = std::max(smallest_in_print, 0.7 * small);
-    for (double size = std::ceil(small) - 1; size >= least; --size) sizes.push_back(size);
-    for (const int lines_of_word : {1, 2, most_title_lines})
-      for (const double size : sizes)
-        if (const Letters face{size, true};
-            titles_are_whole(face, size > small ? 2 : most_title_lines, lines_of_word))
-          return face;
-    return {small, true};
-  }
-
   /// Headings may reach over the strip and the gap beside their panel.
   double heading_room(std::size_t c) const {
     const double gap = letters_.size() / 2;
     return (c + 1 < lefts_.size() ? lefts_[c + 1] - gap : layout_.width - margin_) - lefts_[c];
   }
 
-  /// Whether, in this number of lines, no word of a title is elided or broken by an added hyphen,
-  /// and no word takes more lines than it may.
-  bool titles_are_whole(Letters face, int lines, int lines_of_word) const {
-    for (std::size_t r = 0; r < figure_.rows.size(); ++r)
-      for (std::size_t c = 0; c < figure_.rows[r].size(); ++c) {
-        const std::string title = title_of(r, c);
-        const double room = heading_room(c);
-        if (!drawing::is_whole(letters_.wrapped(title, room, lines, face), title)) return false;
-        for (std::size_t begin = 0, end; begin < title.size(); begin = end + 1) {
-          end = std::min(title.find(' ', begin), title.size());
-          const std::string word = title.substr(begin, end - begin);
-          if (std::ssize(letters_.wrapped(word, room, lines, face)) > lines_of_word) return false;
-        }
+  void choose_words() {
+    WordRooms rooms{.panel = panel_width_, .headings = {}};
+    for (std::size_t c = 0; c < columns_; ++c) rooms.headings.push_back(heading_room(c));
+    const PanelWords words(figure_, letters_, std::move(rooms));
+    layout_.panel_title_face = words.title_face();
+    layout_.subtitle_face = words.subtitle_face();
+    for (std::size_t r = 0; r < figure_.rows.size(); ++r) {
+      std::vector<CellWords> row = words.of_row(r);
+      for (std::size_t c = 0; c < row.size(); ++c) {
+        cell(r, c).title = std::move(row[c].title);
+        cell(r, c).subtitle = std::move(row[c].subtitle);
+        cell(r, c).caption = std::move(row[c].caption);
       }
-    return true;
-  }
-
-  /// The title, with the letter of the panel if panels have letters. A title is not repeated below
-  /// itself.
-  std::string title_of(std::size_t r, std::size_t c) const {
-    const bool above = r > 0 && c < figure_.rows[r - 1].size();
-    std::string title =
-        above && panel(r - 1, c).title == panel(r, c).title ? "" : panel(r, c).title;
-    if (!figure_.style.letters || layout_.rows[r].cells[c].left_out) return title;
-    std::size_t before = 0;  // panels that are drawn
-    for (std::size_t row = 0; row <= r; ++row) {
-      const auto& cells = layout_.rows[row].cells;
-      const auto end = row < r ? cells.end() : cells.begin() + c;
-      before += std::count_if(cells.begin(), end, [](const auto& cell) { return !cell.left_out; });
     }
-    return "(" + letter_of(before) + ")" + (title.empty() ? "" : " ") + title;
-  }
-
-  void choose_words(std::size_t r) {
-    for (std::size_t c = 0; c < figure_.rows[r].size(); ++c) {
-      const Panel& here = panel(r, c);
-      const bool above = r > 0 && c < figure_.rows[r - 1].size();
-      cell(r, c).title = letters_.wrapped(title_of(r, c), heading_room(c), most_title_lines,
-                                          layout_.panel_title_face);
-      if (!above || panel(r - 1, c).subtitle != here.subtitle)
-        cell(r, c).subtitle = subtitle_lines(here.subtitle, heading_room(c));
-      if (!cell(r, c).left_out) cell(r, c).caption = caption_lines(here, names_of(figure_, c));
-    }
-    if (figure_.style.captions != Captions::line) return;
-    // Neighbours say the same kind of thing, or nothing.
-    for (std::size_t c = 0; c < figure_.rows[r].size(); ++c)
-      if (!cell(r, c).left_out && cell(r, c).caption.empty() &&
-          !first_statement(panel(r, c).caption).empty())
-        for (CellLayout& other : layout_.rows[r].cells) other.caption.clear();
-  }
-
-  /// The error stands on a line of its own.
-  std::vector<std::string> subtitle_lines(const std::string& subtitle, double room) const {
-    const auto [words, error] = parts_of_subtitle(subtitle);
-    const Letters face = layout_.subtitle_face;
-    std::vector<std::string> lines = letters_.wrapped(words, room, 4, face);
-    for (std::string& line :
-         letters_.wrapped(short_errors_ ? shortened_error(error) : error, room, 4, face))
-      lines.push_back(std::move(line));
-    return lines;
-  }
-
-  bool errors_are_long() const {
-    for (const auto& row : figure_.rows)
-      for (const Panel& shown : row)
-        if (letters_.width(parts_of_subtitle(shown.subtitle).second) > panel_width_) return true;
-    return false;
-  }
-
-  std::vector<std::string> caption_lines(const Panel& shown, const TokenNames& names) const {
-    constexpr int most_of_statement = 4;
-    switch (figure_.style.captions) {
-      case Captions::none:
-        return {};
-      case Captions::full:
-        return letters_.wrapped(caption_with_pooling(shown), panel_width_,
-                                figure_.style.height ? most_at_given_height : most_caption_lines);
-      case Captions::line:
-        break;
-    }
-    // The heading of a wide curve says the same.
-    if (const auto* row = std::get_if<RowCurve>(&shown.body);
-        row && names_query(*row, panel_width_, letters_, names))
-      return {};
-    const std::string statement = first_statement(shown.caption);
-    auto lines = letters_.wrapped(statement, panel_width_, most_of_statement);
-    return drawing::is_whole(lines, statement) ? lines : std::vector<std::string>();
   }
 
   RowHeights heights_of(std::size_t r) const {
@@ -601,20 +459,12 @@ class Layouter {
   double panel_width_ = 0;
   double strip_room_ = 0;      // beside each panel
   double names_room_ = 0;      // of the names of rows
-  bool short_errors_ = false;  // in subtitles
   std::vector<double> lefts_;  // of the panels of each column
   std::vector<std::optional<ColourScale>>
       shared_;  // of each row; nothing if each panel has its own
 };
 
 }  // namespace
-
-TokenNames names_of(const Figure& figure, std::size_t column) {
-  if (column < figure.held_sequence.size() && figure.held_sequence[column])
-    return {*figure.held_sequence[column], *figure.held_key_sequence[column]};
-  if (!figure.sequence) return {};
-  return {*figure.sequence, figure.key_sequence ? *figure.key_sequence : *figure.sequence};
-}
 
 FigureLayout lay_out(const Figure& figure, const PaperLettering& letters) {
   return Layouter(figure, letters).run();

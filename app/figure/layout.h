@@ -48,9 +48,6 @@ struct FigureLayout {
   std::vector<RowLayout> rows;
 };
 
-/// The names of the tokens on the axes of a column. The figure must outlive them.
-drawing::TokenNames names_of(const Figure& figure, std::size_t column);
-
 /// The figure must outlive it.
 FigureLayout lay_out(const Figure& figure, const PaperLettering& letters);
 

@@ -63,7 +63,7 @@ void PanelGrid::prepare_all(Run& run) {
 
 ComputeRequest PanelGrid::request_for(std::size_t column) const {
   ComputeRequest request = request_of(request_.columns[column]);
-  if (const ColumnTree* tree = tree_of(request_.trees, column)) give_tree(request, *tree);
+  if (const ColumnTree* tree = tree_of_column(request_.trees, column)) give_tree(request, *tree);
   return request;
 }
 
@@ -80,6 +80,16 @@ std::string PanelGrid::title_of(std::size_t column) const {
   const std::string title = label_of(request_.columns, column);
   const HeldProblem* held = heads_[columns_[column].head].held;
   return held ? title + ", " + label_of(held->held, &held->source) : title;
+}
+
+std::vector<ColumnTree> PanelGrid::trees() const {
+  std::vector<ColumnTree> trees;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    const ColumnTree* given = tree_of_column(request_.trees, c);
+    if (auto tree = shown_tree(c, *columns_[c].found.computation, given ? given->learned_on : ""))
+      trees.push_back(*std::move(tree));
+  }
+  return trees;
 }
 
 std::vector<std::string> PanelGrid::notes() const {

@@ -51,6 +51,8 @@ class PanelGrid {
   std::vector<std::optional<MeasuredTime>> times(Run& run) const;
 
   std::string title_of(std::size_t column) const;
+  /// The learned trees that columns show: those of the request, and others that were learned.
+  std::vector<ColumnTree> trees() const;
   /// Which rows of exact attention and of the columns are not finite, and why.
   std::vector<std::string> notes() const;
   /// Without metrics and diagnostics in estimates.

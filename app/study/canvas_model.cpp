@@ -30,9 +30,9 @@ std::optional<ColumnFigures> figures_of(const ColumnState& state, bool causal,
   if (variant.reference) return {};
   ColumnFigures figures{.parameters =
                             parameters_of(variant, state.column.values, causal, recurrence)};
-  figures.tree_of = state.kept_tree;
-  if (!state.kept_tree.empty())
-    figures.parameters = "tree of " + state.kept_tree + ": " + figures.parameters;
+  figures.tree_learned_on = state.tree_learned_on;
+  if (!state.tree_learned_on.empty())
+    figures.parameters = "tree of " + state.tree_learned_on + ": " + figures.parameters;
   const auto known = [](double number) {
     return std::isnan(number) ? std::nullopt : std::optional(number);
   };

@@ -34,7 +34,7 @@ struct ColumnFigures {
   std::string parameters;            // "block 16, banded"
   std::optional<double> error = {};  // that of headline_error()
   std::string error_name = {};       // "relative output error"; empty until it is known
-  std::string tree_of = {};          // the other head or text on which its tree was learned
+  std::string tree_learned_on = {};  // the other head or text on which its tree was learned
   std::optional<double> cost = {};   // multiply-adds as a share of those of exact attention
   friend bool operator==(const ColumnFigures&, const ColumnFigures&) = default;
 };

@@ -189,7 +189,7 @@ void LearningRun::begin(std::size_t column) {
   // A tree of its own that is there already is shown until a later one is better.
   if (const auto steps = learned_steps(work->variant(), shown.values); !steps)
     work->column = work->after(1);
-  else if (state.computation && state.kept_tree.empty())
+  else if (state.computation && state.tree_learned_on.empty())
     work->known_steps = *steps;
   work->fit = fit_of(work->variant(), work->column.values);
   work->options =

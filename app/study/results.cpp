@@ -169,12 +169,12 @@ void Results::update_column(const Column& column, int place, ColumnState& state)
   const HeadState& head = head_of(state);
   ComputeKey key{head.key, without_head(column)};
   if (state.computation && !(state.key.head == key.head)) state.computation.reset();
-  state.kept_tree.clear();
+  state.tree_learned_on.clear();
   const KeptTree* tree = computations_.find(key) ? nullptr : kept_tree(key, *head.problem);
   if (tree && !(tree->key.head == head.key)) {
     key.tree_of = tree->key.head;
     const bool same_source = tree->key.head.source == head.key.source;
-    state.kept_tree =
+    state.tree_learned_on =
         (same_source || tree->source.empty() ? "" : tree->source + ", ") + tree->title;
   }
   const auto* answer = ask_for(key, head, place, state);
@@ -219,7 +219,7 @@ const Results::ComputationCache::Answer* Results::ask_for(const ComputeKey& key,
     return nullptr;
   }
   ComputeRequest request = request_of(key.column);
-  if (tree) give_tree(request, {0, state.kept_tree, tree->tensors});
+  if (tree) give_tree(request, {0, state.tree_learned_on, tree->tensors});
   return computations_.ask(
       state.request, key,
       [problem = head.problem, request = std::move(request)](const Backend& backend, Run& run) {
@@ -248,9 +248,8 @@ std::vector<ColumnTree> Results::shown_trees() const {
   for (std::size_t i = 0; i < std::min(columns_.size(), columns.size()); ++i) {
     const ColumnState& state = columns_[i];
     if (!state.computation || state.stale || !(state.column == columns[i])) continue;
-    const Computation& its = *state.computation;
-    Structure tensors = learned_tensors(*its.variant, its.values, its.op->plan());
-    if (!tensors.empty()) trees.push_back({i, state.kept_tree, std::move(tensors)});
+    if (auto tree = shown_tree(i, *state.computation, state.tree_learned_on))
+      trees.push_back(*std::move(tree));
   }
   return trees;
 }
@@ -275,7 +274,7 @@ void Results::take_given_tree(const Column& column, const HeadState& head) {
     title = label_of({.source = "", .layer = of.choice.layer, .head = of.choice.head},
                      subject_.source.get());
   } else {
-    of.source = 0;  // of no source: it is never taken for the head's own
+    of.source = 0;  // no source has it, so that the tree is never taken for the head's own
   }
   keep({{of, without_head(column)}, source, title, head.problem->d(), tree.tensors});
 }

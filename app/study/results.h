@@ -31,7 +31,7 @@ struct ColumnState {
   std::size_t head = 0;    // whose it is: an index into Results::heads()
   RequestId request = {};  // which computes it
   /// "layer4, head 10": the head whose learned tree it keeps. Empty if the tree is its own.
-  std::string kept_tree = {};
+  std::string tree_learned_on = {};
 };
 
 /// A head that columns show, and exact attention of it.

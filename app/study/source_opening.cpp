@@ -116,9 +116,11 @@ void SourceOpening::take(const std::shared_ptr<const Source>& source,
     hash_found_ = hash.has_value();
     expected_hash_ = as.expected_hash;
   }
-  emit opened(source, as);
-  if (hash && !as.expected_hash.empty() && !hash->is(as.expected_hash))
-    report_other_content(source->path, as.expected_hash);
+  const bool is_other = hash && !as.expected_hash.empty() && !hash->is(as.expected_hash);
+  SourceToOpen shown = as;
+  if (is_other) shown.trees.clear();  // they were learned on the other content
+  emit opened(source, shown);
+  if (is_other) report_other_content(source->path, as.expected_hash);
 }
 
 void SourceOpening::cancel() {

@@ -2,6 +2,7 @@
 
 #include "drawing/colour_scale.h"
 #include "panels/compared_panel.h"
+#include "session/column_tree.h"
 #include "views/views.h"
 
 namespace fovea {
@@ -40,12 +41,9 @@ void compose(std::vector<Panel>& row, const Comparison& comparison, const WipeBo
   row[column] = *std::move(both);
 }
 
-/// "Treeformer TF: its tree was learned on layer2, head 3. "
-std::string words_of_tree(const CanvasModel& model, std::size_t column) {
+std::string remark_of(const CanvasModel& model, std::size_t column) {
   if (column >= model.column_figures.size() || !model.column_figures[column]) return {};
-  const std::string& tree = model.column_figures[column]->tree_of;
-  return tree.empty() ? tree
-                      : model.column_titles[column] + ": its tree was learned on " + tree + ". ";
+  return remark_on_tree(model.column_titles[column], model.column_figures[column]->tree_learned_on);
 }
 
 }  // namespace
@@ -62,7 +60,7 @@ Figure figure_of(const CanvasModel& model, double border, const QString& footer,
                 .selection = model.selection};
   figure.style.settings = model.settings;
   for (std::size_t c = 0; c < model.column_titles.size(); ++c)
-    figure.remarks += words_of_tree(model, c);
+    figure.remarks += remark_of(model, c);
   for (std::size_t r = 0; r < model.cells.size(); ++r) {
     auto& row = figure.rows.emplace_back();
     for (std::size_t c = 0; c < model.cells[r].size(); ++c) row.push_back(panel_of(model, r, c));
@@ -81,7 +79,7 @@ Figure figure_of_panel(const CanvasModel& model, double border, std::size_t row,
   for (const Panel& panel : figure.rows[row]) panels.push_back(&panel);
   const auto scale = drawing::scales_of_row(model.views[row], panels, model.settings).of[column];
   figure.rows = {{figure.rows[row][column]}};
-  figure.remarks = words_of_tree(model, column);
+  figure.remarks = remark_of(model, column);
   for (auto* held : {&figure.held_sequence, &figure.held_key_sequence})
     if (column < held->size()) *held = {(*held)[column]};
   figure.style.settings.ranges.clear();

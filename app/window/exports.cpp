@@ -94,8 +94,8 @@ CanvasModel Exports::titled(CanvasModel model, bool names_sources) const {
   const std::vector<Column>& columns = workspace_.study.session().columns;
   for (std::size_t c = 0; c < model.column_titles.size() && c < columns.size(); ++c) {
     if (auto& figures = model.column_figures[c];
-        !names_sources && figures && !figures->tree_of.empty())
-      figures->tree_of = "another head or text";
+        !names_sources && figures && !figures->tree_learned_on.empty())
+      figures->tree_learned_on = "another head or text";
     if (names_sources || !columns[c].held || columns[c].held->source.empty()) continue;
     HeldHead held = *columns[c].held;
     held.source.clear();

@@ -51,7 +51,7 @@ std::shared_ptr<const CanvasModel> with_exact_in_place(
     if (!exact) continue;
     for (auto& row : shown->cells)
       if (*exact < std::ssize(row) && is_picture(row[*exact])) row[c] = row[*exact];
-    shown->column_subtitles[c] = "exact while Shift is held; errors are its own";
+    shown->column_subtitles[c] = "exact while Shift is held; errors are the column's";
     shown->column_figures[c].reset();
   }
   return shown;
@@ -334,8 +334,10 @@ bool MainWindow::event(QEvent* event) {
   // Every window of the program gets this event before any of them is polished again.
   if (event->type() == QEvent::ThemeChange && look_ == "desktop")
     QMetaObject::invokeMethod(this, &MainWindow::show_look, Qt::QueuedConnection);
+  // A separator may be dragged.
+  if (event->type() == QEvent::MouseButtonPress) docks_.begin_drag();
   const bool handled = QMainWindow::event(event);
-  if (event->type() == QEvent::MouseButtonRelease) docks_.keep_height();  // of a separator
+  if (event->type() == QEvent::MouseButtonRelease) docks_.end_drag();
   return handled;
 }
 

@@ -76,19 +76,6 @@ std::vector<double> spread_of(const Operator& exact, Run& run) {
   return spread;
 }
 
-/// what(budget, query, spread, norm) of every query.
-std::vector<float> of_rows(const Operator& exact, const Output& exact_output, ElementType type,
-                           Run& run, auto what) {
-  const Problem& problem = exact.problem();
-  const std::vector<double> spread = spread_of(exact, run);
-  const RoundingBudget bound(problem, type);
-  std::vector<float> rows;
-  for (Index i = 0; i < problem.queries(); ++i)
-    rows.push_back(static_cast<float>(
-        what(bound, i, spread[static_cast<std::size_t>(i)], norm_of(exact_output.z, i))));
-  return rows;
-}
-
 }  // namespace
 
 double unit_roundoff(ElementType type) {
@@ -135,17 +122,23 @@ double RoundingBudget::operator()(Index i, double spread, double norm) const {
   return of_weights(i) * spread + unit_roundoff(type_) * norm + of_smallest_;
 }
 
-std::vector<float> rounding_budget(const Operator& exact, const Output& exact_output,
-                                   ElementType type, Run& run) {
-  return of_rows(exact, exact_output, type, run,
-                 [](const RoundingBudget& bound, auto... of_row) { return bound(of_row...); });
+RoundingOfRows rounding_of_rows(const Operator& exact, const Output& exact_output, ElementType type,
+                                Run& run) {
+  const Problem& problem = exact.problem();
+  const std::vector<double> spread = spread_of(exact, run);
+  const RoundingBudget bound(problem, type);
+  RoundingOfRows rows;
+  for (Index i = 0; i < problem.queries(); ++i) {
+    const double its = spread[static_cast<std::size_t>(i)], norm = norm_of(exact_output.z, i);
+    rows.most.push_back(static_cast<float>(bound(i, its, norm)));
+    rows.usual.push_back(static_cast<float>(bound.usual(i, its, norm)));
+  }
+  return rows;
 }
 
-std::vector<float> usual_rounding(const Operator& exact, const Output& exact_output,
-                                  ElementType type, Run& run) {
-  return of_rows(exact, exact_output, type, run, [](const RoundingBudget& bound, auto... of_row) {
-    return bound.usual(of_row...);
-  });
+std::vector<float> rounding_budget(const Operator& exact, const Output& exact_output,
+                                   ElementType type, Run& run) {
+  return rounding_of_rows(exact, exact_output, type, run).most;
 }
 
 std::vector<Diagnostic> imported_figures(const Diagnosis& of, Run& run) {

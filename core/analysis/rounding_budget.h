@@ -21,12 +21,14 @@ class RoundingBudget {
   double operator()(Index i, double spread, double norm) const;
   /// The relative error of a weight of the row: what `spread` is multiplied by.
   double of_weights(Index i) const;
-  /// What rounding usually does, where the bound is what it can do at most: n roundings of random
-  /// sign add up to the square root of n of them, in logits (relative to |q_i| |k_j|, one) as in
-  /// sums.
+  /// What rounding usually does, where the bound is what it can do at most: a sum over nk keys errs
+  /// by the square root of nk roundings, as their signs are random, and a logit by one of |q_i|
+  /// |k_j|. In 16 bits both are nearly the same, as the roundings of weights and output have most
+  /// of them.
   double usual(Index i, double spread, double norm) const;
 
  private:
+  /// The relative error of a weight, after so many roundings of a logit and of the sum.
   double relative(Index i, double of_logit, double of_sum) const;
 
   const Problem& problem_;
@@ -43,9 +45,12 @@ class RoundingBudget {
 /// normal numbers of fp32.
 std::vector<float> rounding_budget(const Operator& exact, const Output& exact_output,
                                    ElementType type, Run& run);
-/// [nq] numbers of RoundingBudget::usual().
-std::vector<float> usual_rounding(const Operator& exact, const Output& exact_output,
-                                  ElementType type, Run& run);
+/// The same bounds, and the numbers of RoundingBudget::usual(), from one pass over P.
+struct RoundingOfRows {
+  std::vector<float> most, usual;  // [nq]
+};
+RoundingOfRows rounding_of_rows(const Operator& exact, const Output& exact_output, ElementType type,
+                                Run& run);
 
 /// Figures of an ImportedPlan: rows beyond the budget, the largest share of the budget that a row
 /// takes, and, if the file holds row sums, their distance from exact ones.

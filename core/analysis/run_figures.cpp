@@ -122,8 +122,9 @@ std::vector<Diagnostic> run_figures(const Diagnosis& of, Run& run) {
   std::vector<Index> beyond;
   double over_usual = 0;
   if (!differing.empty()) {
-    beyond = rows.beyond(rounding_budget(of.exact, of.exact_output, type, run));
-    over_usual = rows.over_usual(usual_rounding(of.exact, of.exact_output, type, run));
+    const RoundingOfRows rounding = rounding_of_rows(of.exact, of.exact_output, type, run);
+    beyond = rows.beyond(rounding.most);
+    over_usual = rows.over_usual(rounding.usual);
   }
   const std::size_t runs = others.size() + 1;
   return {

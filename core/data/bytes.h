@@ -1,5 +1,5 @@
-// Bytes are the content of a buffer or of an open file, or what is computed when somebody reads it;
-// read a part at a time.
+// Bytes are read a part at a time: the content of a buffer or of an open file, or content that is
+// computed when it is first read.
 #pragma once
 
 #include <cstddef>

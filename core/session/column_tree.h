@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,12 +21,20 @@ struct ColumnTree {
   friend bool operator==(const ColumnTree&, const ColumnTree&) = default;
 };
 
+/// The tree that a computed column shows; nothing if it has none that was learned.
+std::optional<ColumnTree> shown_tree(std::size_t column, const Computation& computation,
+                                     std::string learned_on);
+
+/// "Treeformer TF: its tree was learned on layer2, head 3. ": a remark in a figure. Empty if the
+/// tree was learned on the column's own head.
+std::string remark_on_tree(const std::string& title, const std::string& learned_on);
+
 /// Gives the tree to a request of a learned tree; others stay as they are. A note says on which
 /// head it was learned if that is another one.
 void give_tree(ComputeRequest& request, const ColumnTree& tree);
 
 /// The tree of a column; null if there is none.
-const ColumnTree* tree_of(const std::vector<ColumnTree>& trees, std::size_t column);
+const ColumnTree* tree_of_column(const std::vector<ColumnTree>& trees, std::size_t column);
 
 /// The trees with the new places of their columns; those of columns that are gone are dropped.
 std::vector<ColumnTree> moved_trees(std::vector<ColumnTree> trees, const std::vector<Column>& from,

@@ -71,8 +71,8 @@ struct Crossover {
   double n = 0;               // of `at`
   /// Its measured neighbours; if it is faster everywhere, above is the least n.
   Index below = 0, above = 0;
-  /// Where it would lie if each ratio were the least, or the largest, that most rounds say: p10 of
-  /// one time over p90 of the other. 0 if it then is faster everywhere, infinite if nowhere.
+  /// Where it would lie with every ratio at its low end, p10 of the variant's time over p90 of
+  /// exact's, and at its high end. 0 if the variant then is faster everywhere, infinite if nowhere.
   double earliest = 0, latest = 0;
   bool fitted = false;  // with parameters that were fitted there
 };

@@ -208,6 +208,26 @@ TEST_CASE("a figure with a learned tree is the same when it is made again from i
   CHECK(first.dump().find("learned on layer 0, head 0") != std::string::npos);
   std::filesystem::rename(scratch / "again.svg", scratch / "first.svg");
   CHECK(drawn(scratch / "first.svg") == first);
+  // Without captions and a footer it is still said where the tree was learned, and no name without
+  // the session.
+  const auto words = [&](std::vector<std::string> more) {
+    more.insert(more.end(), {"--captions", "none", "--no-footer"});
+    (void)drawn(session, more);
+    return read_bytes(scratch / "again.svg");
+  };
+  CHECK(words({}).find("its tree was learned on layer 0, head 0") != std::string::npos);
+  const std::string anonymous = words({"--no-session"});
+  CHECK(anonymous.find("learned on another head or text") != std::string::npos);
+  CHECK(anonymous.find("layer 0, head 0") == std::string::npos);
+  // A tree that the command learns is in the figure, too.
+  const std::string learned = scratch / "learned.svg";
+  REQUIRE(run_program({"render", source, "--variant", "tf", "--set", "tree=learned", "--set",
+                       "steps=20", "-o", learned})
+              .status == 0);
+  const SessionFile held = read_session(learned);
+  REQUIRE(held.trees.size() == 1);
+  CHECK(held.trees[0].learned_on.empty());
+  CHECK(held.trees[0].tensors.has("tree_weight"));
   // What is another head, or another tree, learns its own.
   CHECK(drawn(session, {"--seed", "3"}).dump().find("learned on") == std::string::npos);
   CHECK(drawn(session, {"--head", "0"}).dump().find("learned on") == std::string::npos);

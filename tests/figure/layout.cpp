@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "figure/panel_words.h"
 #include "figure/panels.h"
 #include "figure/preset.h"
 #include "figure/recorder.h"

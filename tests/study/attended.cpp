@@ -139,7 +139,7 @@ void check_opens_with_its_trees(const Study& study, const std::string& learned_o
   }));
   CHECK_FALSE(learns);
   const ColumnState &before = study.columns()[1], &after = other.columns()[1];
-  CHECK(after.kept_tree == learned_on);
+  CHECK(after.tree_learned_on == learned_on);
   CHECK(after.computation->op->plan().structure == before.computation->op->plan().structure);
   CHECK(other.trees() == trees);
   // On the next head it is said where the tree was learned.
@@ -147,7 +147,7 @@ void check_opens_with_its_trees(const Study& study, const std::string& learned_o
   next.head = 1 - next.head;
   other.set_session(next);
   REQUIRE(wait_until([&] { return other.settled() && other.columns()[1].computation; }));
-  if (other.session().head == 1) CHECK(other.columns()[1].kept_tree == "layer 0, head 0");
+  if (other.session().head == 1) CHECK(other.columns()[1].tree_learned_on == "layer 0, head 0");
 }
 
 }  // namespace
@@ -168,7 +168,7 @@ TEST_CASE("a learned tree is kept on another head until it is asked to learn aga
                                          study.columns()[1].computation->values,
                                          study.columns()[1].computation->op->plan());
   REQUIRE_FALSE(tree.empty());
-  CHECK(study.columns()[1].kept_tree.empty());
+  CHECK(study.columns()[1].tree_learned_on.empty());
   check_opens_with_its_trees(study, "");
 
   editor.change("head", [](Session& s) { s.head = 1; });
@@ -176,19 +176,19 @@ TEST_CASE("a learned tree is kept on another head until it is asked to learn aga
   CHECK_FALSE(run.running());
   CHECK_FALSE(has_requested_learning(study));
   const ColumnState& kept = study.columns()[1];
-  CHECK(kept.kept_tree == "layer 0, head 0");
+  CHECK(kept.tree_learned_on == "layer 0, head 0");
   CHECK(kept.key.tree_of.has_value());
   const Plan& plan = kept.computation->op->plan();
   CHECK(learned_tensors(*kept.computation->variant, kept.computation->values, plan) == tree);
   CHECK(std::ranges::count(plan.notes, "the tree was learned on layer 0, head 0") == 1);
   CHECK(study.model()->column_figures[1]->parameters.starts_with("tree of layer 0, head 0"));
-  CHECK(study.model()->column_figures[1]->tree_of == "layer 0, head 0");
+  CHECK(study.model()->column_figures[1]->tree_learned_on == "layer 0, head 0");
   CHECK(study.model()->cells[0][1].panel->caption.find("learned on layer 0") != std::string::npos);
   check_opens_with_its_trees(study, "layer 0, head 0");
 
   run.learn();
   REQUIRE(wait_until([&] { return run.steps() > 20 && run.best() && study.settled(); }));
-  REQUIRE(wait_until([&] { return study.columns()[1].kept_tree.empty(); }));
+  REQUIRE(wait_until([&] { return study.columns()[1].tree_learned_on.empty(); }));
   run.pause();
   // The first head has its own tree, without learning it again.
   editor.change("head", [](Session& s) { s.head = 0; });

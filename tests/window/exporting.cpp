@@ -157,7 +157,7 @@ TEST_CASE("a figure says that a tree was learned elsewhere, of the panels that i
   }
   model.column_figures = {std::nullopt, ColumnFigures{.parameters = "height 4, learned"}};
   CHECK(figure_of(model, 0.5, {}, {}).remarks.empty());
-  model.column_figures[1]->tree_of = "layer2, head 3";
+  model.column_figures[1]->tree_learned_on = "layer2, head 3";
   const std::string words = "Treeformer TF: its tree was learned on layer2, head 3. ";
   CHECK(figure_of(model, 0.5, {}, {}).remarks == words);
   CHECK(figure_of_panel(model, 0.5, 0, 1, {}, {}).remarks == words);

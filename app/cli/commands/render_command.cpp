@@ -104,7 +104,8 @@ std::vector<std::vector<Panel>> panels_of(RenderOptions& options, const Source& 
   tell_left_out(options.variants, problem, console.err);
   const auto backend = options.backend.make(console.err);
   const std::vector<Column> columns = columns_of(options, problem);
-  if (!options.session || columns != options.session->columns) options.trees.clear();
+  if (options.session)
+    options.trees = moved_trees(std::move(options.trees), options.session->columns, columns);
   if (!options.width && options.preset.empty()) figure.style.width = usual_width(columns.size());
   session = session_of(options, source, columns, problem.lengths());
   if (!options.data.empty())
@@ -134,6 +135,9 @@ std::vector<std::vector<Panel>> panels_of(RenderOptions& options, const Source& 
                   ", d = " + std::to_string(problem.d()) + (problem.causal ? ", causal; " : "; ") +
                   backend->device() + ", " + backend->precision();
   print_notes(console.err, grid.notes());
+  options.trees = grid.trees();
+  for (const ColumnTree& tree : options.trees)
+    figure.remarks += remark_on_tree(grid.title_of(tree.column), tree.learned_on);
   std::vector<std::vector<Panel>> rows;
   for (const auto& view : options.views)
     rows.push_back(view == timing_view ? grid.timings(run) : grid.row(*view_from(view), run));

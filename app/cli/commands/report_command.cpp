@@ -65,6 +65,7 @@ void run_report(ReportOptions options, const CLI::App& command, const Console& c
                         .max_pixels = report_pixels},
                        run);
   print_notes(console.err, grid.notes());
+  options.trees = grid.trees();
   Recipe recipe;
   std::string hash;
   if (options.no_session) {

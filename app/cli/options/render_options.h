@@ -34,7 +34,9 @@ struct RenderOptions {
   std::map<std::string, std::string> of_views;  // given settings of views, by the ids of fields
   std::optional<Session>
       session;  // of a session file given as SOURCE: values that the command line does not set
-  std::vector<ColumnTree> trees;  // of its columns, if their head and parameters are the same
+  /// Learned trees of the columns: of the session, if it shows the same head of the same content;
+  /// then those that the figure shows.
+  std::vector<ColumnTree> trees;
 };
 
 /// Takes from the session everything that the command line does not set.

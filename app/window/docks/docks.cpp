@@ -127,15 +127,23 @@ void Docks::give_height(QDockWidget& dock) {
       [this, &dock, height] {
         if (!is_shown(dock) || !is_below(dock)) return;
         window_.resizeDocks({&dock}, {height}, Qt::Vertical);
-        given_height_ = dock.height();
       },
       Qt::QueuedConnection);
 }
 
-void Docks::keep_height() {
+int Docks::height_below() const {
   for (const QDockWidget* dock : below_)
-    if (dock->isVisible() && is_below(*dock) && dock->height() != given_height_)
-      QSettings().setValue(height_setting, dock->height());
+    if (dock->isVisible() && is_below(*dock)) return dock->height();
+  return 0;
+}
+
+void Docks::begin_drag() {
+  height_before_drag_ = height_below();
+}
+
+void Docks::end_drag() {
+  const int height = height_below();
+  if (height > 0 && height != height_before_drag_) QSettings().setValue(height_setting, height);
 }
 
 bool Docks::is_shown(const QDockWidget& dock) {

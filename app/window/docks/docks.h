@@ -47,8 +47,10 @@ struct Docks {
   void toggle_all();
   /// Shows the dock of this name; below the canvas, it takes the place of another one. For tests.
   void show(const QString& name);
-  /// Takes the height to which a person dragged what is below the canvas for all docks there.
-  void keep_height();
+  /// To be called as the mouse button is pressed and released in the window: the height to which a
+  /// person drags what is below the canvas is that of all docks there.
+  void begin_drag();
+  void end_drag();
   /// Where the docks are, as settings and sessions remember it.
   QByteArray layout() const;
   void restore_layout(const QByteArray& layout);
@@ -68,6 +70,7 @@ struct Docks {
   bool is_below(const QDockWidget& dock) const;
   void close_others(const QDockWidget& opened);
   void give_height(QDockWidget& dock);
+  int height_below() const;  // 0 if nothing is open there
 
   QMainWindow& window_;
   ComparisonDock* comparison_;
@@ -77,7 +80,7 @@ struct Docks {
   QList<QDockWidget*> below_;   // the canvas, in the order of the strip
   QList<QDockWidget*> hidden_;  // by toggle_all()
   bool spans_seen_ = false;
-  int given_height_ = 0;  // of the dock that was opened last
+  int height_before_drag_ = 0;
 };
 
 }  // namespace fovea

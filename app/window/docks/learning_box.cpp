@@ -52,7 +52,7 @@ void LearningBox::refresh() {
   setVisible(there);
   if (!there) return;
   const bool its_own = run_.column_of_run() == column;
-  const std::string& kept = study_.columns()[column].kept_tree;
+  const std::string& kept = study_.columns()[column].tree_learned_on;
   const bool waits = study_.learns(column);
   learn_->setText(its_own && run_.running()      ? "&Pause"
                   : its_own && run_.can_resume() ? "&Resume learning"

@@ -52,9 +52,9 @@ class LearningPlot : public FigureWidget {
     const auto& columns = study_.columns();
     const auto selected = std::size_t(study_.selected_column());
     const bool has_tree = selected < columns.size() && run_.can_learn(columns[selected]);
-    if (has_tree && !columns[selected].kept_tree.empty())
+    if (has_tree && !columns[selected].tree_learned_on.empty())
       return "The tree of " + study_.title_of(int(selected)) + " was learned on " +
-             columns[selected].kept_tree + ". Press “Learn again” below its parameters.";
+             columns[selected].tree_learned_on + ". Press “Learn again” below its parameters.";
     return (has_tree ? "Press" : "Select a column of Treeformer and press") +
            std::string(" “Learn the tree” below its parameters.");
   }
@@ -130,7 +130,7 @@ class ValidationPanel : public QWidget {
   void refresh() {
     const auto selected = std::size_t(study_.selected_column());
     again_->setVisible(selected < study_.columns().size() &&
-                       !study_.columns()[selected].kept_tree.empty());
+                       !study_.columns()[selected].tree_learned_on.empty());
     choose_->setEnabled(run_.can_start());
     stop_->setVisible(run_.active() || !study_.session().validated_on.empty());
     note_->setText(note());

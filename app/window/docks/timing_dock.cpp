@@ -30,6 +30,16 @@ enum {
 struct NumberHeading {
   const char* text;
   const char* tip;
+  bool is_ratio = false;
+
+  QString whole_tip() const {
+    return QString(tip) +
+           (is_ratio
+                ? ", in the same rounds: the median of the ratios, and an interval that holds it "
+                  "with 95 % confidence. No difference: it holds 1 and lies within a tenth of "
+                  "it. Not decided: it holds 1 and is wider."
+                : "");
+  }
 };
 constexpr NumberHeading number_headings[] = {
     {"total",
@@ -39,14 +49,8 @@ constexpr NumberHeading number_headings[] = {
      "One round in ten has a total below the first number, and one in ten above the second."},
     {"apply", "From a plan that is there to Z: the median over rounds."},
     {"runs", "Rounds after a warm-up; in each of them every column runs once."},
-    {"total ×",
-     "Exact's total over this one's, in the same rounds: the median of the ratios, and an interval "
-     "that holds it with 95 % confidence. No difference: it "
-     "holds 1 and lies within a tenth of it. Not decided: it holds 1 and is wider."},
-    {"apply ×",
-     "Exact's apply over this one's, in the same rounds: the median of the ratios, and an interval "
-     "that holds it with 95 % confidence. No difference: it "
-     "holds 1 and lies within a tenth of it. Not decided: it holds 1 and is wider."},
+    {"total ×", "Exact's total over this one's", true},
+    {"apply ×", "Exact's apply over this one's", true},
     {"first", "The total of the first, cold run."},
     {"building", "Building the tree: what the paper does beforehand. It is in no total."},
     {"memory", "Counted: of the plan and of the operator, without Q, K, V and Z."},
@@ -254,7 +258,7 @@ TimingTable::TimingTable(Study& study) : QTableWidget(0, place_count), study_(st
   for (const NumberHeading& heading : number_headings) labels << heading.text;
   setHorizontalHeaderLabels(labels);
   for (int place = first_number; place < place_count; ++place)
-    horizontalHeaderItem(place)->setToolTip(number_headings[place - first_number].tip);
+    horizontalHeaderItem(place)->setToolTip(number_headings[place - first_number].whole_tip());
   header->setMinimumSectionSize(1);
   header->setDefaultSectionSize(1);  // see fit()
   header->setSectionResizeMode(QHeaderView::Fixed);
