@@ -75,7 +75,7 @@ def figures_of(layer, head, exact_made, made, exact, computed, index):
         expected |= figures.of_recall(head, made, written) | layer.gradients.get(index, {})
     elif "z" in layer.imported:
         expected["from_own_output"] = figures.from_own_output(written, layer.imported["z"][index])
-    if variant in ("fixed", "strided", "longformer", "bigbird", "window", "reformer", "sta", "svg"):
+    if variant in ("fixed", "strided", "longformer", "bigbird", "window", "reformer", "sta", "svg", "radial"):
         expected |= figures.of_key_sets(head, made)
     if variant in selected.FORMULAS:
         expected |= figures.of_selection(head, made, written)

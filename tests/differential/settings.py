@@ -4,11 +4,12 @@ CACHES = ("h2o", "snapkv", "expected")
 PRECISIONS = ("int8", "int4", "fp8", "nvfp4")
 # That take conditions on single pairs; a soft cap and sinks alone; nothing beside a causal mask (app/README.md).
 PAIRS = ("fixed", "strided", "tf", "hyper", "window", "longformer", "bigbird", "reformer", "kde", "moba",
-         "vertical_slash", "msa", "dsa", "xattention", "sparge", "quest", "oracle", "sta", "svg") + CACHES + PRECISIONS
+         "vertical_slash", "msa", "dsa", "xattention", "sparge", "quest", "oracle", "sta", "svg",
+         "radial") + CACHES + PRECISIONS
 CAP_AND_SINK = ("h1d",)
 CAUSAL = ("delta", "ssd", "loglinear")
 NOTHING = ("tc", "linformer", "sinkhorn", "synthesizer", "linear", "performer", "nsa") + CAUSAL
-BIDIRECTIONAL = ("kde", "linformer", "sinkhorn", "sta", "svg")
+BIDIRECTIONAL = ("kde", "linformer", "sinkhorn", "sta", "svg", "radial")
 ANY_LENGTHS = ("tf", "tc", "moba", "msa", "nsa", "dsa", "quest", "oracle") + PRECISIONS
 LAST_QUERIES = ("fixed", "strided", "window", "longformer", "bigbird")  # under a causal mask
 
@@ -78,10 +79,12 @@ def drawn(variant, layer, draw):
         return {"block": size(), "blocks": draw.size(1, 8)}
     if variant == "nsa":
         return {"block": 2 ** int(draw.random.integers(0, 6)), "blocks": draw.size(1, 8), "window": size()}
-    if variant in ("sta", "svg"):
+    if variant in ("sta", "svg", "radial"):
         side = max(2, int(n ** 0.5))
         grid = {"height": draw.size(1, side), "width": draw.size(1, side), "text": draw.of([0, 1, 3, n]),
                 "text_place": draw.of(["first", "last"])}
+        if variant == "radial":
+            return grid | {"reach": draw.of([0.0, 0.1, 0.3, 0.6, 1.0, 2.0]), "first_frame": draw.of(["masked", "attended"])}
         if variant == "svg":
             return grid | {"pattern": draw.of(["spatial", "temporal"]), "reach": draw.of([0.0, 0.5, 1.3, 2.0]),
                            "first_frame": draw.of(["masked", "attended"])}

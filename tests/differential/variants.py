@@ -141,6 +141,21 @@ def svg(head, p, drawn):
     return of_pairs(head, near | of_text[:, None] | of_text)
 
 
+def radial(head, p, drawn):
+    of_text, frame, row, column, frames, height, width, cell = grid_of(head, p)
+    apart = abs(frame[:, None] - frame)
+    halved = 2.0 ** np.floor(np.log2(np.maximum(apart, 1)))
+    places = row * width + column
+    places = abs(places[:, None] - places)
+    window = p["reach"] * height * width
+    near = (places < np.floor(window / halved)) & (window >= halved)
+    with np.errstate(divide="ignore"):
+        near |= (window < halved) & (places == 0) & (np.fmod(apart, np.ceil(np.divide(halved, window))) == 0)
+    if p["first_frame"] == "attended":
+        near |= frame == 0
+    return of_pairs(head, near | of_text[:, None] | of_text)
+
+
 def h1d(head, p, drawn):
     n, block, nested = head.keys, p["block"], p["structure"] == "nested"
     i, j = places(head)
@@ -490,5 +505,5 @@ def imported(head, p, drawn):
     return made
 
 
-FORMULAS = {f.__name__: f for f in (exact, h1d, fixed, strided, tf, tc, hyper, window, longformer, bigbird, sta, svg, reformer,
+FORMULAS = {f.__name__: f for f in (exact, h1d, fixed, strided, tf, tc, hyper, window, longformer, bigbird, sta, svg, radial, reformer,
                                     kde, linformer, sinkhorn, synthesizer, linear, performer, imported)}

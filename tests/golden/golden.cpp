@@ -272,6 +272,12 @@ std::vector<Golden> table() {
        false,
        {2.459708, 0.431541},
        230.122364});
+  rows.push_back({"radial",
+                  "radial",
+                  {{"height", "1"}, {"width", "2"}, {"text", "0"}, {"reach", "0.75"}},
+                  false,
+                  {2.921486, -0.563878},
+                  206.215795});
   // The decays are rounded to floats.
   const double of_decay = 36 * 0.1 * 0x1p-24;
   rows.push_back({"delta",

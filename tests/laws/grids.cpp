@@ -35,6 +35,11 @@ TEST_CASE("grids: patterns have the numbers of pairs of public implementations")
   CHECK(pairs_of("svg", 22, video) == 328);
   video.push_back({"pattern", "temporal"});
   CHECK(pairs_of("svg", 22, video) == 304);
+  // Four frames of two tokens: a token attends itself, the first frame, and its own place in frames
+  // that are one or two away.
+  CHECK(
+      pairs_of("radial", 8, {{"height", "1"}, {"width", "2"}, {"text", "0"}, {"reach", "0.75"}}) ==
+      8 + 14 + 10 + 6);
   // 2 x 49 / 49 tokens apart, though 2 / 49 is no binary fraction: 49 x 49 frames of 3 x 49 - 2
   // near places.
   const Settings many{

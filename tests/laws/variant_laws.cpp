@@ -37,6 +37,7 @@ std::vector<VariantLaws>& list() {
                                        oracle_laws(),
                                        sta_laws(),
                                        svg_laws(),
+                                       radial_laws(),
                                        delta_laws(),
                                        ssd_laws(),
                                        loglinear_laws(),

@@ -74,6 +74,7 @@ VariantLaws expected_laws();
 VariantLaws oracle_laws();
 VariantLaws sta_laws();
 VariantLaws svg_laws();
+VariantLaws radial_laws();
 VariantLaws delta_laws();
 VariantLaws ssd_laws();
 VariantLaws loglinear_laws();

@@ -70,6 +70,24 @@ Dense<Real> svg(const Instance& x) {
   });
 }
 
+template <class Real>
+Dense<Real> radial(const Instance& x) {
+  const Parameters p{x};
+  return weighted<Real>(x.problem, [&](Index i, Index j) {
+    const Spot a = spot_of(x, i), b = spot_of(x, j);
+    if (a.text || b.text || i == j) return true;
+    if (p.text("first_frame") == "attended" && b.frame == 0) return true;
+    const Index apart = std::abs(a.frame - b.frame);
+    double width = p.real("reach") * static_cast<double>(a.height * a.width);
+    Index every = 1;
+    for (Index d = apart; d > 1; d /= 2) width /= 2;
+    const Index places = std::abs((a.row - b.row) * a.width + a.column - b.column);
+    if (width >= 1) return static_cast<double>(places) < std::floor(width);
+    while (static_cast<double>(every) * width < 1) ++every;
+    return places == 0 && apart % every == 0;
+  });
+}
+
 }  // namespace
 
 VariantLaws sta_laws() {
@@ -131,6 +149,25 @@ VariantLaws svg_laws() {
   laws.exact_settings = {
       {{{"height", "3"}, {"width", "7"}, {"reach", "3"}}},
       {{{"height", "3"}, {"width", "7"}, {"reach", "3"}, {"pattern", "temporal"}}}};
+  return laws;
+}
+
+VariantLaws radial_laws() {
+  VariantLaws laws = laws_from(
+      "radial", [](auto real, const Instance& x) { return radial<decltype(real)>(x); },
+      {{.settings = {{"height", "2"}, {"width", "3"}, {"text", "2"}, {"reach", "1"}}},
+       {.settings = {{"height", "1"}, {"width", "5"}, {"reach", "0.3"}, {"first_frame", "masked"}}},
+       {.settings = {{"height", "2"},
+                     {"width", "2"},
+                     {"text", "3"},
+                     {"text_place", "last"},
+                     {"first_frame", "masked"},
+                     {"reach", "0.6"}}},
+       {.settings = {{"height", "1"}, {"width", "2"}, {"first_frame", "masked"}, {"reach", "0.5"}}},
+       {.settings = {{"height", "70"}, {"width", "70"}, {"reach", "0.2"}}}});
+  laws.exact_settings = {{{{"height", "3"}, {"width", "7"}, {"reach", "2"}}},
+                         {{{"text", "63"}}},
+                         {{{"height", "4"}, {"width", "4"}, {"reach", "4096"}}}};
   return laws;
 }
 
