@@ -8,7 +8,7 @@ SpeedUp PassTimes::speed_up() const {
   std::vector<double> ratios;
   for (std::size_t round = 0; round < exact_ms.size(); ++round)
     ratios.push_back(exact_ms[round] / replaced_ms[round]);
-  return speed_up_of(std::move(ratios));
+  return speed_up_of(ratios);
 }
 
 bool Rounds::wants_more(const EffectTimes& times) const {

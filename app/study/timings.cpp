@@ -9,17 +9,19 @@
 namespace fovea {
 namespace {
 
-constexpr double timing_ms = 3e3;  // of rounds, for each column
+constexpr double timing_ms = 3e3;   // of rounds, for each column
+constexpr double longest_ms = 5e3;  // two runs of a column that is timed
 constexpr std::size_t wanted_rounds = 64;
-
 constexpr std::size_t most_rounds = 4 * wanted_rounds;  // of a machine that is slowed down
 
-constexpr std::chrono::milliseconds request_time{40};  // of each column, in one request
+// A request is a sitting.
+constexpr std::size_t rounds_of_sitting = 8;
+constexpr std::chrono::milliseconds request_time{40};  // of each column
 
 bool can_be_timed(const ColumnState& state) {
   return state.computation && !state.stale && state.computation->applied() &&
          !is_read(state.computation->op->plan()) &&
-         can_be_repeated(*state.computation, nullptr, timing_ms);
+         can_be_repeated(*state.computation, nullptr, longest_ms);
 }
 
 /// The place of a column among those of a head's rounds.
@@ -93,7 +95,7 @@ bool Timings::wants_more(const Rounds& rounds) {
   for (const TimedRuns& of_column : rounds.runs)
     for (const TimedRuns::Round& round : of_column.rounds) spent += round.run.spent_ms();
   const TimedRuns& first = rounds.runs.front();
-  if (first.rounds.size() < enough_samples) return true;  // can_be_timed() bounds what they take
+  if (first.sittings() < enough_samples) return true;  // can_be_timed() bounds what they take
   return spent < timing_ms * static_cast<double>(rounds.runs.size()) &&
          first.rounds.size() < most_rounds &&
          quiet_rounds(first, rounds.best_pace_ms).size() < wanted_rounds;
@@ -109,11 +111,12 @@ Timings::Measured Timings::measure(const Subject& subject, bool with_memory, con
         repetition_of(request_of(subject.columns[c].column), *subject.computations[c]));
   const Problem& problem = subject.computations.front()->op->problem();
   try {
-    return {
-        measure_rounds(problem, requests,
-                       {.with_memory = with_memory, .time = request_time * std::ssize(requests)},
-                       backend, run),
-        {}};
+    return {measure_rounds(problem, requests,
+                           {.with_memory = with_memory,
+                            .time = request_time * std::ssize(requests),
+                            .most_rounds = rounds_of_sitting},
+                           backend, run),
+            {}};
   } catch (const Cancelled&) {
     throw;
   } catch (const DeviceLostError&) {

@@ -238,15 +238,13 @@ std::vector<Measure> make_measures() {
        .of = of_time([](const MeasuredTime& t) { return std::optional(t.timing.apply_total); })},
       {.id = "total_speed_up",
        .label = "speed-up, total",
-       .definition = "Exact's total time over this one's in the same rounds: the median of the "
-                     "ratios, and an interval that holds it with 95 % confidence.",
+       .definition = std::string("Exact's total time over this one's") + speed_up_words + ".",
        .unit = Unit::times,
        .better = Better::more,
        .of = of_speed_up(&MeasuredTime::total_speed_up)},
       {.id = "apply_speed_up",
        .label = "speed-up, apply",
-       .definition = "Exact's time to apply over this one's in the same rounds: the median of the "
-                     "ratios, and an interval that holds it with 95 % confidence.",
+       .definition = std::string("Exact's time to apply over this one's") + speed_up_words + ".",
        .unit = Unit::times,
        .better = Better::more,
        .of = of_speed_up(&MeasuredTime::apply_speed_up)},

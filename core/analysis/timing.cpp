@@ -38,12 +38,25 @@ std::string unsteady_note(const StageSummary& exact, const StageSummary& other) 
          "machine, or with more rounds";
 }
 
-SpeedUp speed_up_of(std::vector<double> ratios) {
-  std::ranges::sort(ratios);
-  SpeedUp out{.median = quantile(ratios, 0.5), .samples = static_cast<int>(ratios.size())};
-  if (const auto interval = interval_of_median(ratios))
+SpeedUp speed_up_in(const std::vector<std::vector<double>>& sittings) {
+  SpeedUp out;
+  std::vector<double> medians;
+  for (std::vector<double> ratios : sittings) {
+    out.samples += static_cast<int>(ratios.size());
+    std::ranges::sort(ratios);
+    medians.push_back(quantile(ratios, 0.5));
+  }
+  std::ranges::sort(medians);
+  out.median = quantile(medians, 0.5);
+  if (const auto interval = interval_of_median(medians))
     out.interval = {interval->low, interval->high};
   return out;
+}
+
+SpeedUp speed_up_of(const std::vector<double>& ratios) {
+  std::vector<std::vector<double>> sittings;
+  for (const double ratio : ratios) sittings.push_back({ratio});
+  return speed_up_in(sittings);
 }
 
 std::string short_text(const SpeedUp& speed_up) {

@@ -29,26 +29,33 @@ struct StageSummary {
 /// do. Empty if both are steady.
 std::string unsteady_note(const StageSummary& exact, const StageSummary& other);
 
-/// How many times faster one computation is than exact attention: the median of the ratios of their
-/// times in the same rounds.
+/// How many times faster one computation is than exact attention: the ratio of their times in the
+/// same round. Rounds that follow one another find the machine in one state (which processors it
+/// lends, what else runs), so they are a *sitting*, which counts once, by its median.
 struct SpeedUp {
-  /// Contains the median of all possible rounds with a probability of 95 % or more: from the k-th
-  /// smallest to the k-th largest ratio, with the largest k that keeps 95 %. It assumes only that
-  /// rounds are independent.
+  /// Contains the median of all possible sittings with a probability of 95 % or more: from the k-th
+  /// smallest to the k-th largest of the sittings' medians, with the largest k that keeps 95 %. It
+  /// assumes only that sittings are independent.
   struct Interval {
     double low = 0, high = 0;
   };
-  double median = 0;
-  std::optional<Interval> interval = {};  // absent where there are fewer than enough_samples
-  int samples = 0;
+  double median = 0;                      // of the sittings' medians
+  std::optional<Interval> interval = {};  // absent if there are fewer sittings than enough_samples
+  int samples = 0;                        // rounds
 
   /// The rounds do not tell which is faster.
   bool undecided() const { return interval && interval->low <= 1 && 1 <= interval->high; }
   /// The rounds tell that neither is faster by more than a tenth.
   bool equal() const { return undecided() && interval->low * 1.1 >= 1 && interval->high <= 1.1; }
 };
-/// `ratios` are not empty.
-SpeedUp speed_up_of(std::vector<double> ratios);
+/// What to say of a ratio of times, after "Exact's time over this one's".
+inline constexpr char speed_up_words[] =
+    " in the same rounds: the median of the ratios, and an interval that holds it with 95 % "
+    "confidence, over at least 6 sittings (rounds without a pause between them)";
+/// `sittings` are the ratios of the rounds of each; there is at least one, and none is empty.
+SpeedUp speed_up_in(const std::vector<std::vector<double>>& sittings);
+/// Each round is a sitting.
+SpeedUp speed_up_of(const std::vector<double>& ratios);
 /// "2.4 ×", "no difference", "not decided".
 std::string short_text(const SpeedUp& speed_up);
 /// The same with the interval: "2.4 × (2.3 – 2.5)", "not decided (0.92 – 1.8)".

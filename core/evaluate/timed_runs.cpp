@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <thread>
+#include <utility>
 
 #include "evaluate/pace.h"
 #include "variants/learned_tree.h"
@@ -20,6 +22,25 @@ double repeated_ms(const Computation& computed) {
   return learned ? computed.first_run.total_ms() : computed.first_run.spent_ms();
 }
 
+/// The rounds of each request, as they were measured one after the other, get their sittings.
+void set_sittings(std::vector<std::vector<TimedRuns::Round>>& rounds) {
+  int sitting = 0;
+  for (auto& of_requests : rounds) {
+    double ms = 0;
+    for (TimedRuns::Round& round : of_requests) {
+      round.sitting = sitting;
+      ms += round.run.spent_ms();
+    }
+    if (ms >= std::chrono::duration<double, std::milli>(long_round).count()) ++sitting;
+  }
+}
+
+/// Whether rounds that took this time at first, when nothing was warm, fit into a sitting.
+bool is_brief(double round_ms) {
+  constexpr double cold = 4;
+  return round_ms < cold * std::chrono::duration<double, std::milli>(long_round).count();
+}
+
 /// The first run as the only round, cold. `exact` may be null. On a device there is no ratio:
 /// exact attention has uploaded what the column found there.
 TimedRuns first_run_alone(const Computation& computed, const Computation* exact) {
@@ -28,19 +49,53 @@ TimedRuns first_run_alone(const Computation& computed, const Computation* exact)
   return {.rounds = {only}};
 }
 
+constexpr int wanted_sittings = enough_samples + 3;
+
 /// `round_ms`: about the time that a round takes.
 RoundOptions rounds_for_interval(std::size_t columns, double round_ms) {
   constexpr double most_ms = 20e3;
   const double ms = std::max(1e3 * static_cast<double>(columns),
                              std::min(most_ms, (enough_samples + 2) * round_ms));
-  return {.time = std::chrono::milliseconds(static_cast<std::int64_t>(ms)), .most_rounds = 9};
+  const std::size_t in_sitting = is_brief(round_ms) ? 4 : 1;
+  return {.time = std::chrono::milliseconds(static_cast<std::int64_t>(ms)),
+          .most_rounds = wanted_sittings * in_sitting};
+}
+
+/// Rounds in several sittings, or in one if they are not brief.
+std::vector<TimedRuns> measure_sittings(const Problem& problem,
+                                        const std::vector<ComputeRequest>& requests,
+                                        const RoundOptions& options, double round_ms,
+                                        const Backend& backend, Run& run) {
+  constexpr std::chrono::milliseconds pause{50};
+  const std::size_t rounds = options.most_rounds,
+                    sittings =
+                        is_brief(round_ms) ? std::min<std::size_t>(wanted_sittings, rounds) : 1;
+  std::vector<TimedRuns> all(requests.size());
+  for (std::size_t s = 0; s < sittings; ++s) {
+    if (s > 0) std::this_thread::sleep_for(pause);
+    RoundOptions its = options;
+    its.with_memory = options.with_memory && s == 0;
+    its.time = options.time / static_cast<int>(sittings);
+    its.most_rounds = (s + 1) * rounds / sittings - s * rounds / sittings;
+    const auto more = measure_rounds(problem, requests, its, backend, run);
+    for (std::size_t r = 0; r < all.size(); ++r) all[r].append(more[r]);
+  }
+  return all;
 }
 
 }  // namespace
 
 void TimedRuns::append(const TimedRuns& more) {
-  rounds.insert(rounds.end(), more.rounds.begin(), more.rounds.end());
+  const int before = sittings();
+  for (Round round : more.rounds) {
+    round.sitting += before;
+    rounds.push_back(std::move(round));
+  }
   if (more.memory) memory = more.memory;
+}
+
+int TimedRuns::sittings() const {
+  return rounds.empty() ? 0 : rounds.back().sitting + 1;
 }
 
 double TimedRuns::best_pace_ms() const {
@@ -59,16 +114,23 @@ double TimedRuns::spent_ms() const {
 
 std::vector<TimedRuns::Round> quiet_rounds(const TimedRuns& runs, double best_pace_ms) {
   std::vector<TimedRuns::Round> quiet;
-  for (const TimedRuns::Round& round : runs.rounds)
-    if (!slow_pace(round.pace_ms, best_pace_ms)) quiet.push_back(round);
-  return quiet.size() < enough_samples ? runs.rounds : quiet;
+  int sittings = 0;
+  for (const TimedRuns::Round& round : runs.rounds) {
+    if (slow_pace(round.pace_ms, best_pace_ms)) continue;
+    if (quiet.empty() || quiet.back().sitting != round.sitting) ++sittings;
+    quiet.push_back(round);
+  }
+  return sittings < enough_samples ? runs.rounds : quiet;
 }
 
 TimedRuns exact_runs(const TimedRuns& runs) {
   TimedRuns exact;
   for (const TimedRuns::Round& round : runs.rounds)
     if (has_speed_up(round))
-      exact.rounds.push_back({.run = *round.exact, .pace_ms = round.pace_ms, .cold = round.cold});
+      exact.rounds.push_back({.run = *round.exact,
+                              .pace_ms = round.pace_ms,
+                              .cold = round.cold,
+                              .sitting = round.sitting});
   return exact;
 }
 
@@ -77,20 +139,26 @@ std::optional<MeasuredTime> summarise(const TimedRuns& runs, double best_pace_ms
   if (rounds.empty()) return std::nullopt;
   MeasuredTime measured;
   std::vector<TimedRun> its;
-  std::vector<double> apply_speed_ups, total_speed_ups, exact_totals;
+  std::vector<double> exact_totals;
+  std::vector<std::vector<double>> apply_speed_ups, total_speed_ups;  // of each sitting
+  std::optional<int> sitting;
   for (const TimedRuns::Round& round : rounds) {
     its.push_back(round.run);
     measured.slow = measured.slow || slow_pace(round.pace_ms, best_pace_ms);
     measured.cold = measured.cold || round.cold;
     if (!has_speed_up(round)) continue;
-    apply_speed_ups.push_back(round.exact->apply.total_ms() / round.run.apply.total_ms());
-    total_speed_ups.push_back(round.exact->total_ms() / round.run.total_ms());
+    if (std::exchange(sitting, round.sitting) != round.sitting) {
+      apply_speed_ups.emplace_back();
+      total_speed_ups.emplace_back();
+    }
+    apply_speed_ups.back().push_back(round.exact->apply.total_ms() / round.run.apply.total_ms());
+    total_speed_ups.back().push_back(round.exact->total_ms() / round.run.total_ms());
     exact_totals.push_back(round.exact->total_ms());
   }
   measured.timing = summarise(its);
   if (!total_speed_ups.empty()) {
-    measured.apply_speed_up = speed_up_of(std::move(apply_speed_ups));
-    measured.total_speed_up = speed_up_of(std::move(total_speed_ups));
+    measured.apply_speed_up = speed_up_in(apply_speed_ups);
+    measured.total_speed_up = speed_up_in(total_speed_ups);
     measured.exact_total = summary_of("total", std::move(exact_totals));
   }
   return measured;
@@ -118,6 +186,7 @@ std::vector<TimedRuns> measure_rounds(const Problem& problem,
       for (std::size_t r = 1; r < requests.size(); ++r) timed[r].exact = timed.front().run;
     return timed;
   });
+  set_sittings(rounds);
   const Index paced = std::min({problem.queries(), problem.keys(), pace_length});
   const double pace = pace_ms(prefix_of(problem, paced), backend, run);
   for (std::size_t r = 0; r < requests.size(); ++r) {
@@ -164,7 +233,7 @@ std::vector<TimedRuns> measure_again(const Problem& problem, const std::vector<R
   if (places.empty()) return all;
   const RoundOptions wanted =
       options.rounds.value_or(rounds_for_interval(requests.size(), round_ms));
-  const auto rounds = measure_rounds(problem, requests, wanted, backend, run);
+  const auto rounds = measure_sittings(problem, requests, wanted, round_ms, backend, run);
   std::size_t next = exact ? 1 : 0;
   for (const std::size_t c : places)
     all[c] = exact && columns[c].request.variant->reference ? rounds.front() : rounds[next++];

@@ -18,17 +18,20 @@ struct TimedRuns {
     std::optional<TimedRun> exact = {};  // in the same round
     double pace_ms = 0;                  // of the machine; 0 if not measured
     bool cold = false;                   // the first run, which took too long to be repeated
+    int sitting = 0;                     // rounds of one sitting followed one another at once
   };
   std::vector<Round> rounds;
   Index paced = 0;                    // tokens of the head by which the pace was measured
   std::optional<ResidentUse> memory;  // of planning, binding and one run, where it was measured
 
-  void append(const TimedRuns& more);
+  void append(const TimedRuns& more);  // its sittings follow
+  int sittings() const;
   double best_pace_ms() const;  // infinite without rounds
   double spent_ms() const;      // in the rounds
 };
 
-/// The rounds at the machine's own pace; all rounds if those are fewer than enough_samples.
+/// The rounds at the machine's own pace; all rounds if those are of fewer sittings than
+/// enough_samples.
 std::vector<TimedRuns::Round> quiet_rounds(const TimedRuns& runs, double best_pace_ms);
 
 /// The runs of exact attention in the rounds that have a speed-up.
@@ -56,13 +59,17 @@ auto repeat_for(std::chrono::duration<double, std::milli> time, std::size_t most
 /// A time that ends no rounds: their number does.
 inline constexpr std::chrono::hours unlimited_time{24 * 365};
 
+/// The machine may change its state in the course of a round that takes as long as this.
+inline constexpr std::chrono::milliseconds long_round{50};
+
 struct RoundOptions {
   bool with_memory = false;  // runs once more at first, to measure the rise of the program's memory
   std::chrono::milliseconds time{40};
   std::size_t most_rounds = 16;
 };
 
-/// Measures rounds as repeat_for() counts them. In a round every request runs once from Q, K and V
+/// Measures rounds as repeat_for() counts them, in one sitting; rounds that take longer than
+/// long_round are a sitting each. In a round every request runs once from Q, K and V
 /// to Z, each round beginning with another one; after the last round the machine's pace is
 /// measured. If the first request is exact attention, the rounds of the others hold its run, too.
 /// The result has an element for each request.
@@ -86,15 +93,15 @@ struct Repeated {
 };
 
 struct RepeatOptions {
-  /// Without a value rounds take a second for each column, or as long as an interval needs.
+  /// Without a value rounds take a second for each column at most, or as long as an interval needs.
   std::optional<RoundOptions> rounds = {};
   double budget_ms = 5e3;  // of can_be_repeated()
 };
 
 /// Measures rounds of all columns, beside exact attention unless that is null, so that times and
-/// ratios come from the same rounds. A computation that takes too long to be repeated is not run
-/// again: its first run is its only round. A result that was read has no rounds. The result has an
-/// element for each column.
+/// ratios come from the same rounds, in several sittings with pauses between them. A computation
+/// that takes too long to be repeated is not run again: its first run is its only round. A result
+/// that was read has no rounds. The result has an element for each column.
 std::vector<TimedRuns> measure_again(const Problem& problem, const std::vector<Repeated>& columns,
                                      const Computation* exact, const RepeatOptions& options,
                                      const Backend& backend, Run& run);

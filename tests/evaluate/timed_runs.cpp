@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <numeric>
+#include <thread>
 
 #include "harness.h"
 #include "same_values.h"
@@ -41,8 +42,10 @@ TEST_CASE("speed-ups are of the same rounds, and their median is taken") {
   // The machine is twice as slow in every second round, for both.
   for (int i = 0; i < 9; ++i) {
     const double slow = i % 2 == 0 ? 1 : 2;
-    runs.rounds.push_back(
-        {.run = run_of(slow * 1, slow * 4), .exact = run_of(slow * 2, slow * 10), .pace_ms = 1});
+    runs.rounds.push_back({.run = run_of(slow * 1, slow * 4),
+                           .exact = run_of(slow * 2, slow * 10),
+                           .pace_ms = 1,
+                           .sitting = i});
   }
   const auto measured = summarise(runs, 1);
   REQUIRE(measured);
@@ -62,13 +65,14 @@ TEST_CASE("rounds of a machine that is slowed down count only where there are no
   TimedRuns runs;
   for (int i = 0; i < 20; ++i) {
     const bool slow = i >= 5;
-    runs.rounds.push_back({.run = run_of(0, slow ? 30 : 10), .pace_ms = slow ? 1.6 : 1.0});
+    runs.rounds.push_back(
+        {.run = run_of(0, slow ? 30 : 10), .pace_ms = slow ? 1.6 : 1.0, .sitting = i});
   }
   CHECK(runs.best_pace_ms() == 1);
   const auto mixed = summarise(runs, runs.best_pace_ms());
   CHECK(mixed->slow);  // five quiet ones are too few
   CHECK(mixed->timing.total.median_ms == doctest::Approx(30));
-  runs.rounds.push_back({.run = run_of(0, 10), .pace_ms = 1});
+  runs.rounds.push_back({.run = run_of(0, 10), .pace_ms = 1, .sitting = 20});
   const auto quiet = summarise(runs, runs.best_pace_ms());
   CHECK_FALSE(quiet->slow);
   CHECK(quiet->timing.total.samples == 6);
@@ -83,14 +87,16 @@ TEST_CASE("exact attention is timed in the rounds that have a speed-up") {
   for (int i = 0; i < 9; ++i)
     runs.rounds.push_back({.run = run_of(0, i < 2 ? 0 : 5),
                            .exact = run_of(0, 20 + i),
-                           .pace_ms = i < 8 ? 1.0 : 1.6});
-  runs.rounds.push_back({.run = run_of(0, 5), .pace_ms = 1});
+                           .pace_ms = i < 8 ? 1.0 : 1.6,
+                           .sitting = i});
+  runs.rounds.push_back({.run = run_of(0, 5), .pace_ms = 1, .sitting = 9});
   // Two of ten rounds took less time than the clock resolves, and one was not beside exact.
   const TimedRuns exact = exact_runs(runs);
   REQUIRE(exact.rounds.size() == 7);
   for (std::size_t i = 0; i < 7; ++i) {
     CHECK(exact.rounds[i].run.total_ms() == 22 + static_cast<double>(i));
     CHECK(exact.rounds[i].pace_ms == runs.rounds[i + 2].pace_ms);
+    CHECK(exact.rounds[i].sitting == runs.rounds[i + 2].sitting);
     CHECK_FALSE(exact.rounds[i].exact);
   }
   CHECK(summarise(exact, 1)->timing.total.samples == 6);  // one was slow
@@ -98,6 +104,71 @@ TEST_CASE("exact attention is timed in the rounds that have a speed-up") {
   runs.rounds[3].cold = true;
   CHECK(summarise(exact_runs(runs), 1)->cold);
   CHECK(exact_runs(TimedRuns{}).rounds.empty());
+}
+
+TEST_CASE("a sitting counts once: rounds in one state of the machine do not make each other sure") {
+  // Exact attention is twice as slow in some sittings, for all of their rounds.
+  const auto of = [](int sittings, int rounds) {
+    TimedRuns runs;
+    for (int sitting = 0; sitting < sittings; ++sitting) {
+      TimedRuns more;
+      for (int i = 0; i < rounds; ++i)
+        more.rounds.push_back({.run = run_of(0, 5),
+                               .exact = run_of(0, (sitting % 2 == 0 ? 10 : 20) + 0.01 * i),
+                               .pace_ms = 1});
+      runs.append(more);
+    }
+    CHECK(runs.sittings() == sittings);
+    return *summarise(runs, 1)->total_speed_up;
+  };
+  CHECK_FALSE(of(1, 64).interval);
+  CHECK_FALSE(of(5, 64).interval);
+  const SpeedUp both = of(9, 8);  // 5 slow, 4 quick
+  REQUIRE(both.interval);
+  CHECK(both.interval->low == doctest::Approx(2.007));  // medians of 8 rounds: i = 3.5
+  CHECK(both.interval->high == doctest::Approx(4.007));
+  CHECK(both.median == doctest::Approx(2.007));
+  CHECK(both.samples == 72);
+  // Quiet rounds of few sittings are not enough.
+  TimedRuns runs;
+  for (int sitting = 0; sitting < 8; ++sitting)
+    for (int i = 0; i < 8; ++i)
+      runs.rounds.push_back(
+          {.run = run_of(0, 5), .pace_ms = sitting < 5 ? 1.0 : 1.6, .sitting = sitting});
+  CHECK(quiet_rounds(runs, 1).size() == 64);
+  CHECK(TimedRuns{}.sittings() == 0);
+}
+
+TEST_CASE("rounds of a column that is repeated are of several sittings, long ones of one each") {
+  const Problem problem = make_data(Data::gaussian, 32, 4, 2, false);
+  const Variant& banded = find_variant("h1d");
+  const ComputeRequest request{.variant = &banded, .values = values_for_length(banded, 32)};
+  Profile profile;
+  Run run{profile};
+  const Computation brief{.variant = &banded, .first_run = run_of(0, 1)};
+  Counting backend;
+  const auto again = [&](const RepeatOptions& options) {
+    return measure_again(problem, {{request, &brief}}, nullptr, options, backend, run).front();
+  };
+  const TimedRuns runs = again({});
+  CHECK(runs.sittings() >= enough_samples + 3);
+  CHECK(summarise(runs, runs.best_pace_ms())->timing.total.samples >= enough_samples);
+  // As many rounds as were asked for: 2 or 1 in each sitting.
+  CHECK(again({.rounds = RoundOptions{.time = unlimited_time, .most_rounds = 13}}).rounds.size() ==
+        13);
+  CHECK(again({.rounds = RoundOptions{.time = unlimited_time, .most_rounds = 4}}).sittings() == 4);
+  // No sitting follows a long round at once, as that is one.
+  class Slow : public CpuLike {
+    std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& its,
+                                   Run& its_run) const override {
+      std::this_thread::sleep_for(long_round);
+      its_run.profile.add("slow", 50);
+      return CpuLike::bind(std::move(plan), its, its_run);
+    }
+  } slow;
+  CHECK(measure_rounds(problem, {request}, {.time = unlimited_time, .most_rounds = 3}, slow, run)
+            .front()
+            .sittings() == 3);
 }
 
 TEST_CASE("what takes seconds is not run again: its first run is the only round") {

@@ -38,7 +38,7 @@ void put_times(const TimedRuns& rounds, const Measurement& exact, Measurement& o
     speed_ups.push_back(round.exact.value_or(round.run).total_ms() / round.run.total_ms());
   }
   out.timing = summarise(runs);
-  out.speed_up = speed_up_of(std::move(speed_ups));
+  out.speed_up = speed_up_of(speed_ups);
   out.promised_speed_up = exact.cost.multiply_adds / out.cost.multiply_adds;
   if (out.contender.variant->reference) return;
   if (auto note = unsteady_note(exact.timing.total, out.timing.total); !note.empty())

@@ -102,10 +102,11 @@ AnswerBox::AnswerBox(Study& study) : study_(study) {
                        "The error that stands for all others: of the output, or of P if the head "
                        "has no values. An output of zeros has the error 1.");
   cost_ = make_figure(1, "Multiply-adds as a share of those of exact attention");
-  time_ = make_figure(2,
-                      "How many times faster than exact attention: the median of the ratios of "
-                      "both times in the same rounds, with an interval that holds it with 95 % "
-                      "confidence. No difference: the interval holds 1.");
+  time_ =
+      make_figure(2, QString("How many times faster than exact attention: its time over this "
+                             "one's") +
+                         speed_up_words +
+                         ". No difference: the interval holds 1 and lies within a tenth of it.");
   column->addWidget(note_ = make_note());
   column->addWidget(warnings_ = make_note());
   warnings_->setObjectName("column_warnings");

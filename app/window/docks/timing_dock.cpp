@@ -33,12 +33,10 @@ struct NumberHeading {
   bool is_ratio = false;
 
   QString whole_tip() const {
-    return QString(tip) +
-           (is_ratio
-                ? ", in the same rounds: the median of the ratios, and an interval that holds it "
-                  "with 95 % confidence. No difference: it holds 1 and lies within a tenth of "
-                  "it. Not decided: it holds 1 and is wider."
-                : "");
+    return QString(tip) + (is_ratio ? QString(speed_up_words) +
+                                          ". No difference: it holds 1 and lies within a tenth of "
+                                          "it. Not decided: it holds 1 and is wider."
+                                    : QString());
   }
 };
 constexpr NumberHeading number_headings[] = {
