@@ -19,15 +19,15 @@ using namespace drawing;
 
 namespace {
 
-void draw_words(Ink& ink, const CellLayout& cell, Letters title_face, Letters subtitle_face) {
+void draw_words(Ink& ink, const CellLayout& cell, Letters title_face, Letters note_face) {
   // Headings stand on their panel, however many lines the neighbours need.
   const double title = height_of(cell.title, ink.letters, title_face);
   Rect heading = cell.heading;
-  heading.y = heading.bottom() - 2 - title - height_of(cell.subtitle, ink.letters, subtitle_face);
+  heading.y = heading.bottom() - 2 - title - height_of(cell.subtitle, ink.letters, note_face);
   ink.write_lines(heading, cell.title, Align::left, ink.style.text, title_face);
   heading.y += title;
-  ink.write_lines(heading, cell.subtitle, Align::left, ink.style.faint, subtitle_face);
-  ink.write_lines(cell.caption_box, cell.caption, Align::left, ink.style.faint);
+  ink.write_lines(heading, cell.subtitle, Align::left, ink.style.faint, note_face);
+  ink.write_lines(cell.caption_box, cell.caption, Align::left, ink.style.faint, note_face);
 }
 
 /// Draws a frame that can be seen on any colour.
@@ -106,7 +106,7 @@ void draw_layout(Ink& ink, const Figure& figure, const FigureLayout& layout, con
       const CellLayout& cell = row.cells[c];
       run.check();
       run.reached((double(r) + double(c) / double(row.cells.size())) / rows);
-      draw_words(ink, cell, layout.panel_title_face, layout.subtitle_face);
+      draw_words(ink, cell, layout.panel_title_face, layout.note_face);
       draw_cell(ink, cell, figure, names_of(figure, c));
     }
     draw_row_name(ink, row);

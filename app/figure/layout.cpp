@@ -299,7 +299,7 @@ class Layouter {
     for (std::size_t c = 0; c < columns_; ++c) rooms.headings.push_back(heading_room(c));
     const PanelWords words(figure_, letters_, std::move(rooms));
     layout_.panel_title_face = words.title_face();
-    layout_.subtitle_face = words.subtitle_face();
+    layout_.note_face = words.note_face();
     for (std::size_t r = 0; r < figure_.rows.size(); ++r) {
       std::vector<CellWords> row = words.of_row(r);
       for (std::size_t c = 0; c < row.size(); ++c) {
@@ -318,13 +318,13 @@ class Layouter {
       const CellLayout& here = row.cells[c];
       high.heading =
           std::max(high.heading, height_of(here.title, letters_, layout_.panel_title_face) +
-                                     height_of(here.subtitle, letters_, layout_.subtitle_face));
+                                     height_of(here.subtitle, letters_, layout_.note_face));
       if (!here.left_out)
         high.body = std::max(high.body, natural_height(*here.prepared.panel, panel_width_, letters_,
                                                        names_of(figure_, c)));
       if (here.axes.x)
         high.axis = std::max(high.axis, x_axis_height(*here.axes.x, letters_, here.x_words()));
-      high.caption = std::max(high.caption, height_of(here.caption, letters_));
+      high.caption = std::max(high.caption, height_of(here.caption, letters_, layout_.note_face));
       if (here.bar) high.bar = std::max(high.bar, here.bar->height());
     }
     if (strip_bar > 0) high.bar += strip_bar + (high.bar > 0 ? kBarGap : 0);

@@ -44,7 +44,7 @@ struct FigureLayout {
   drawing::Rect title_box, footer_box;
   drawing::Legend legend;  // of the series
   drawing::Point legend_at;
-  drawing::Letters title_face, panel_title_face, subtitle_face;
+  drawing::Letters title_face, panel_title_face, note_face;
   std::vector<RowLayout> rows;
 };
 

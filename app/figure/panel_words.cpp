@@ -76,7 +76,7 @@ PanelWords::PanelWords(const Figure& figure, const PaperLettering& letters, Word
       short_errors_(errors_are_long()),
       title_face_(choose_title_face()) {}
 
-Letters PanelWords::subtitle_face() const {
+Letters PanelWords::note_face() const {
   return {std::min(letters_.size(), title_face_.size)};
 }
 
@@ -156,7 +156,7 @@ std::string PanelWords::title_of(std::size_t r, std::size_t c) const {
 std::vector<std::string> PanelWords::subtitle_lines(const std::string& subtitle,
                                                     double room) const {
   const auto [words, error] = parts_of_subtitle(subtitle);
-  const Letters face = subtitle_face();
+  const Letters face = note_face();
   std::vector<std::string> lines = letters_.wrapped(words, room, 4, face);
   for (std::string& line :
        letters_.wrapped(short_errors_ ? shortened_error(error) : error, room, 4, face))
@@ -179,7 +179,8 @@ std::vector<std::string> PanelWords::caption_lines(const Panel& shown,
       return {};
     case Captions::full:
       return letters_.wrapped(caption_with_pooling(shown), rooms_.panel,
-                              figure_.style.height ? most_at_given_height : most_caption_lines);
+                              figure_.style.height ? most_at_given_height : most_caption_lines,
+                              note_face());
     case Captions::line:
       break;
   }
@@ -188,7 +189,7 @@ std::vector<std::string> PanelWords::caption_lines(const Panel& shown,
       row && names_query(*row, rooms_.panel, letters_, names))
     return {};
   const std::string statement = first_statement(shown.caption);
-  auto lines = letters_.wrapped(statement, rooms_.panel, most_of_statement);
+  auto lines = letters_.wrapped(statement, rooms_.panel, most_of_statement, note_face());
   return drawing::is_whole(lines, statement) ? lines : std::vector<std::string>();
 }
 

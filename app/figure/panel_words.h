@@ -34,7 +34,7 @@ class PanelWords {
   PanelWords(const Figure& figure, const PaperLettering& letters, WordRooms rooms);
 
   drawing::Letters title_face() const { return title_face_; }
-  drawing::Letters subtitle_face() const;
+  drawing::Letters note_face() const;  // of subtitles and captions
   std::vector<CellWords> of_row(std::size_t r) const;
 
  private:
