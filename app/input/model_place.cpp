@@ -190,6 +190,10 @@ std::string title_of(const ModelAddress& address, const std::string& model) {
 }
 
 std::string readable_source(const std::string& source) {
+  if (is_ordered(source)) {
+    const auto [prefix, inner] = unwrap(source);
+    return std::string(prefix) + readable_source(std::string(inner));
+  }
   if (!is_model_address(source)) return source;
   try {
     const ModelAddress address = parse_model_address(source);
@@ -206,6 +210,10 @@ std::string absolute_model(const std::string& named) {
 }
 
 std::string with_absolute_paths(const std::string& source) {
+  if (is_ordered(source)) {
+    const auto [prefix, inner] = unwrap(source);
+    return std::string(prefix) + with_absolute_paths(std::string(inner));
+  }
   if (!is_model_address(source)) return source;
   try {
     ModelAddress address = parse_model_address(source);

@@ -15,6 +15,7 @@
 #include "input/image_file.h"
 #include "input/model_place.h"
 #include "input/model_source.h"
+#include "input/ordered_source.h"
 #include "input/picture_process.h"
 #include "input/text_file.h"
 #include "io/file_bytes.h"
@@ -245,7 +246,31 @@ bool has_content(const Loader& loader) {
   return loader.open == open_text || loader.open == open_tokens || loader.open == open_image;
 }
 
+/// "hilbert" of "ordered:hilbert:".
+std::string order_in(std::string_view prefix) {
+  prefix.remove_prefix(ordered_prefix.size());
+  return std::string(prefix.substr(0, prefix.find(':')));
+}
+
+Source open_alone(const std::string& what, const OpenOptions& options);
+
+Source open_ordered(const std::string& what, const OpenOptions& options) {
+  const auto [prefix, inner] = unwrap(what);
+  if (inner.empty())
+    throw UsageError(fovea::quoted(what) +
+                     ": expected ordered:ORDER:SOURCE, such as ordered:hilbert:video.npz");
+  if (is_ordered(inner) || is_live(inner))
+    throw UsageError(fovea::quoted(what) + ": " +
+                     (is_live(inner) ? "a stream keeps its order; expected a capture of it"
+                                     : "expected one order"));
+  Source source = open_alone(std::string(inner), options);
+  source = in_order(std::move(source), order_in(prefix));
+  source.path = std::string(prefix) + source.path;
+  return source;
+}
+
 Source open_alone(const std::string& what, const OpenOptions& options) {
+  if (is_ordered(what)) return open_ordered(what, options);
   if (is_live(what))
     throw InputError(what,
                      "is a stream that a program sends to the window while it runs; expected one "
@@ -333,6 +358,10 @@ Source open_source(const std::string& what, const OpenOptions& options) {
 
 std::string address_of(const std::string& what) {
   if (is_content(what)) return std::string(content_prefix) + absolute_path(content_path(what));
+  if (is_ordered(what)) {
+    const auto [prefix, inner] = unwrap(what);
+    return std::string(prefix) + address_of(std::string(inner));
+  }
   if (is_address(what)) return what;
   const Loader loader = loader_of(what);
   return loader.model.empty() ? what : read_by(loader, what);
@@ -365,7 +394,8 @@ bool is_picture(const std::string& path) {
 }
 
 std::string short_name(const std::string& what) {
-  if (is_content(what)) return short_name(std::string(content_path(what)));
+  if (const auto [prefix, inner] = unwrap(what); !prefix.empty())
+    return short_name(std::string(inner));
   if (is_model_address(what)) try {
       const ModelAddress address = parse_model_address(what);
       return title_of(address, model_name(address.folder));

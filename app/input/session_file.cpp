@@ -39,8 +39,8 @@ constexpr std::string_view file_url = "file://";
 std::string absolute(const std::string& source) {
   if (is_model_address(source)) return with_absolute_paths(source);
   std::error_code not_there;
-  if (is_content(source))
-    return std::string(content_prefix) + absolute(std::string(content_path(source)));
+  if (const auto [prefix, inner] = unwrap(source); !prefix.empty())
+    return std::string(prefix) + absolute(std::string(inner));
   const bool file = !source.empty() && std::filesystem::exists(source, not_there);
   const std::string path = file ? std::filesystem::absolute(source).string() : source;
   if (!file || is_utf8(path)) return path;
@@ -49,8 +49,8 @@ std::string absolute(const std::string& source) {
 }
 
 std::string path_of(const std::string& source) {
-  if (is_content(source))
-    return std::string(content_prefix) + path_of(std::string(content_path(source)));
+  if (const auto [prefix, inner] = unwrap(source); !prefix.empty())
+    return std::string(prefix) + path_of(std::string(inner));
   if (!source.starts_with(file_url)) return source;
   return QByteArray::fromPercentEncoding(QByteArray::fromStdString(source.substr(file_url.size())))
       .toStdString();

@@ -76,7 +76,8 @@ std::vector<std::string> sources_of(const Session& session) {
 /// The file of a source, or the file that its model reads, of whatever kind; empty if there is
 /// none.
 std::string file_of(const std::string& source) {
-  if (is_content(source)) return std::string(content_path(source));
+  if (const auto [prefix, inner] = unwrap(source); !prefix.empty())
+    return file_of(std::string(inner));
   if (!is_model_address(source)) return is_address(source) ? "" : source;
   try {
     return parse_model_address(source).input.value_or("");
@@ -125,6 +126,7 @@ std::string missing_of(const std::string& source) {
   const auto is_missing = [&](const std::string& path) {
     return !std::filesystem::exists(path, unknown);
   };
+  if (is_ordered(source)) return missing_of(std::string(unwrap(source).inner));
   if (source.starts_with(synthetic_prefix)) return "";
   if (is_model_address(source)) try {
       const ModelAddress address = parse_model_address(source);
@@ -143,7 +145,8 @@ std::string missing_of(const std::string& source) {
 
 std::string with_found(const std::string& source, const std::string& missing,
                        const std::string& found) {
-  if (is_content(source)) return std::string(content_prefix) + found;
+  if (const auto [prefix, inner] = unwrap(source); !prefix.empty())
+    return std::string(prefix) + with_found(std::string(inner), missing, found);
   if (!is_model_address(source) || missing == source) return found;
   ModelAddress address = parse_model_address(source);
   (address.input && missing != address.folder ? *address.input : address.folder) = found;

@@ -68,6 +68,13 @@ std::string first_words(const std::string& text) {
 
 /// A model is named with what it reads, and not by its address, which holds all of a text.
 Facts::Rows facts_of_source(const std::string& path, const std::string& content_hash) {
+  if (is_ordered(path)) {
+    const auto [prefix, inner] = unwrap(path);
+    Facts::Rows rows = facts_of_source(std::string(inner), content_hash);
+    rows.emplace_back("Order of tokens", prefix.substr(ordered_prefix.size()));
+    rows.back().second.pop_back();  // the colon
+    return rows;
+  }
   if (!is_model_address(path)) return {{"Source", path}, {"SHA-256 of its content", content_hash}};
   const ModelAddress address = parse_model_address(path);
   Facts::Rows rows{{"Model", address.folder}};

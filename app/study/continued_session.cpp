@@ -81,6 +81,11 @@ bool compares(const Column& column) {
 
 }  // namespace
 
+void follow_source(Session& session, const std::string& source) {
+  for (Column& column : session.columns)
+    if (column.held) column.held = continued_head(named_head(*column.held, session), source);
+}
+
 Session continued_session(const Session& before, Index n_before, const Source& source,
                           std::vector<WaitingColumn>& waiting) {
   Session session = first_session(source);

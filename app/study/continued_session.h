@@ -30,6 +30,10 @@ struct WaitingColumn {
 Session continued_session(const Session& before, Index n_before, const Source& source,
                           std::vector<WaitingColumn>& waiting);
 
+/// The heads that columns hold stay the same when `source` is opened next: they are named by their
+/// source, unless it is that one.
+void follow_source(Session& session, const std::string& source);
+
 /// The Session with which the same source goes on with other heads or tokens: as above, with the
 /// mask, scale, window and soft cap that were set by hand, and with the same layer and head if they
 /// are still there.

@@ -5,6 +5,7 @@
 
 #include "input/assets.h"
 #include "input/session_file.h"
+#include "study/continued_session.h"
 #include "variants/drawn.h"
 #include "views/views.h"
 
@@ -366,6 +367,13 @@ void SessionEditor::choose_input(const std::string& address) {
     marked_ = {study_.sequence().tokens, shown.pinned_query, shown.spans, {}};
   marked_->edited = address;
   choose_content("input", [&](Session& s) { s.source = address; });
+}
+
+void SessionEditor::choose_order(const std::string& address) {
+  choose_content({}, [&](Session& s) {
+    follow_source(s, address);
+    s.source = address;
+  });
 }
 
 void SessionEditor::keep_marks() {

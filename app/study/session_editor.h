@@ -75,6 +75,8 @@ class SessionEditor : public QObject {
   void choose_patch(int patch);
   /// What the model of the source reads: another ModelAddress of the same model.
   void choose_input(const std::string& address);
+  /// The address of the open source with its tokens in another order.
+  void choose_order(const std::string& address);
   /// Pins the query; pinned already: unpins it. Nothing happens where the head has no such query.
   void pin(Index query);
   /// The columns and views with which the source opens where nothing was open before.

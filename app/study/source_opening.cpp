@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "data/address.h"
 #include "data/error.h"
-#include "data/model_address.h"
 #include "input/bundled_models.h"
 #include "input/model_place.h"
 #include "input/open_source.h"
@@ -22,8 +22,9 @@ struct OpenedSource {
 /// Whether it is quickly found: of words and pictures, also with the weights of a bundled model.
 bool has_quick_hash(const Source& source) {
   if (source.kind == "text" || source.kind == "image") return true;
-  if (!is_model_address(source.path)) return false;
-  const ModelAddress address = parse_model_address(source.path);
+  const std::string_view path = innermost(source.path);
+  if (!is_model_address(path)) return false;
+  const ModelAddress address = parse_model_address(path);
   return is_bundled(address.folder) && address.input;
 }
 

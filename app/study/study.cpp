@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "analysis/worst_queries.h"
-#include "data/model_address.h"
+#include "data/address.h"
 #include "data/text.h"
 #include "input/assets.h"
 #include "input/open_source.h"
@@ -44,6 +44,8 @@ std::string words_on_left_out(const std::vector<WaitingColumn>& before,
          " with a source that can. Undo opens the source before, with all columns.";
 }
 
+constexpr auto between_sittings = 200ms;  // of timing, so that the machine may change its state
+
 }  // namespace
 
 Study::Study(std::unique_ptr<Backend> backend, std::shared_ptr<Background> background,
@@ -51,7 +53,7 @@ Study::Study(std::unique_ptr<Backend> backend, std::shared_ptr<Background> backg
     : QObject(parent),
       background_(background ? std::move(background) : std::make_shared<Background>()),
       requests_(std::move(backend), background_) {
-  for (QTimer* timer : {&update_timer_, &refine_timer_}) {
+  for (QTimer* timer : {&update_timer_, &refine_timer_, &sitting_timer_}) {
     timer->setSingleShot(true);
     connect(timer, &QTimer::timeout, this, &Study::update);
   }
@@ -229,7 +231,9 @@ void Study::keep_content() {
 
 bool Study::opens_content(const Session& next) const {
   if (!subject_.source) return false;
-  return same_model(next.source, session().source) ||
+  const bool other_order = next.source != session().source &&
+                           in_own_order(next.source) == in_own_order(session().source);
+  return other_order || same_model(next.source, session().source) ||
          (next.source == session().source && subject_.source->kind == "image" &&
           next.patch != session().patch);
 }
@@ -401,8 +405,11 @@ void Study::update() {
   requests_.end_update();
   if (problem() != problem_before) emit session_changed();
   emit columns_changed();
-  if (!paused() && settled() && status().waiting == 0)
-    timings_.measure_next(results_, [this] { update_later(); });
+  if (!paused() && settled() && status().waiting == 0 && !sitting_timer_.isActive())
+    timings_.measure_next(results_, [this] {
+      sitting_timer_.start(between_sittings);
+      update_later();
+    });
   if (!panels_ready() && !paused()) update_within(150ms);  // to show progress
   if (refining()) refine_timer_.start(250ms);
 }

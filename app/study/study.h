@@ -279,7 +279,7 @@ class Study : public QObject {
   HeadCards cards_{requests_, subject_};
   std::shared_ptr<const Metrics> worst_of_;  // the errors that subject_.worst_query is of
   std::shared_ptr<const CanvasModel> model_;
-  QTimer update_timer_, refine_timer_;
+  QTimer update_timer_, refine_timer_, sitting_timer_;
   std::chrono::steady_clock::time_point updated_, model_shown_;
 };
 

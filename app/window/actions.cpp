@@ -16,6 +16,7 @@
 #include "window/dialogs/glossary_dialog.h"
 #include "window/dialogs/keys_dialog.h"
 #include "window/dialogs/model_dialog.h"
+#include "window/dialogs/order_dialog.h"
 #include "window/dialogs/questions.h"
 #include "window/main_window.h"
 #include "window/opening_menus.h"
@@ -328,6 +329,14 @@ class Actions : public QObject {
     add_number("scale", "&Scale…", condition::scale);
     add_number("sliding_window", "Sliding &window…", condition::window);
     add_number("soft_cap", "So&ft cap…", condition::soft_cap);
+    QAction* order = add(menu, "order", "&Order of tokens…", {}, [this] {
+      if (const auto address = ask_order(window_.workspace())) editor_.choose_order(*address);
+    });
+    refreshers_.push_back([this, order] {
+      const std::string why = why_in_order(window_.workspace());
+      order->setEnabled(why.empty());
+      order->setToolTip(to_qt(why));
+    });
     add(menu, "memory_budget", "&Memory budget…", {},
         [this] { ask_memory_budget(window_.workspace()); });
     add(menu, "back_end", "&Back end…", {},

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "data/error.h"
 #include "data/memory.h"
@@ -126,6 +127,25 @@ void convert_all(const HeadTensor& from, Index head, Number* out, Index out_stri
   }
 }
 
+using Order = std::vector<std::int32_t>;
+
+/// Rows and columns in an order; null leaves them as they are.
+Matrix in_order(const Matrix& from, const Order* rows, const Order* cols,
+                const std::stop_token& stop) {
+  require_memory(
+      sizeof(float) * static_cast<double>(from.rows()) * static_cast<double>(from.cols()),
+      "a head of " + std::to_string(from.rows()) + " x " + std::to_string(from.cols()) +
+          " numbers in another order");
+  Matrix out = Matrix::unwritten(from.rows(), from.cols());
+  for (Index i = 0; i < out.rows(); ++i) {
+    check_stop(stop);
+    const float* row = from.row(rows ? (*rows)[static_cast<std::size_t>(i)] : i);
+    for (Index j = 0; j < out.cols(); ++j)
+      out(i, j) = row[cols ? (*cols)[static_cast<std::size_t>(j)] : j];
+  }
+  return out;
+}
+
 }  // namespace
 
 bool is_float(ElementType type) {
@@ -179,7 +199,8 @@ Matrix HeadTensor::read(Index head, const std::stop_token& stop) const {
   bytes->prepare(stop);
   Matrix out = Matrix::unwritten(rows, cols);  // zeroing gigabytes could not be stopped
   convert_all(*this, head, out.data(), out.stride(), stop);
-  return out;
+  return row_order || col_order ? in_order(out, row_order.get(), col_order.get(), stop)
+                                : std::move(out);
 }
 
 void HeadTensor::read_whole(Index head, IndexRange some_rows, IndexRange some_cols,

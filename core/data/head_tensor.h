@@ -26,13 +26,15 @@ struct HeadTensor {
   Index begin = 0;                     // byte of element [0, 0, 0]; may be unaligned
   Index heads = 0, rows = 0, cols = 0;
   Index head_stride = 0, row_stride = 0, col_stride = 0;  // bytes, not negative
+  /// Row or column i is the one of this number in the file; null means that it is number i.
+  std::shared_ptr<const std::vector<std::int32_t>> row_order = {}, col_order = {};
 
   bool present() const { return heads > 0; }
   /// [rows, cols] in float32. Throws UsageError for a head that does not exist, UnavailableError
   /// for one that does not fit into memory, Cancelled, and what Bytes::read throws.
   Matrix read(Index head, const std::stop_token& stop = {}) const;
-  /// The numbers of some rows, one row after the other, rounded to whole ones. Throws what
-  /// Bytes::read throws.
+  /// The numbers of some rows, one row after the other, rounded to whole ones, in the order of the
+  /// file. Throws what Bytes::read throws.
   void read_whole(Index head, IndexRange rows, IndexRange cols,
                   std::vector<std::int64_t>& out) const;
 };

@@ -1,6 +1,8 @@
 // A Sequence says what the n positions of a head are: tokens of a text or patches of an image.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,19 +11,36 @@
 
 namespace fovea {
 
-/// Tokens prefix .. prefix + rows*cols - 1 are the patches of an image in row-major order.
+/// An order of patches, and its inverse.
+struct PatchOrder {
+  std::vector<std::int32_t> patch, place;  // the patch at a place; the place of a patch
+};
+
+/// Tokens prefix .. prefix + rows*cols - 1 are the patches of an image, in row-major order unless
+/// they have an order.
 struct ImageGrid {
   Index rows = 0, cols = 0;
   Index prefix = 0;  // tokens before the first patch (a class token, say)
+  std::shared_ptr<const PatchOrder> order = {};
 
   bool contains(Index token) const { return token >= prefix && token < prefix + rows * cols; }
-  Index row_of(Index token) const { return (token - prefix) / cols; }
-  Index col_of(Index token) const { return (token - prefix) % cols; }
+  Index row_of(Index token) const { return patch_of(token) / cols; }
+  Index col_of(Index token) const { return patch_of(token) % cols; }
+  Index token_of(Index row, Index col) const {
+    const Index patch = row * cols + col;
+    return prefix + (order ? order->place[static_cast<std::size_t>(patch)] : patch);
+  }
   /// The patch at shares in [0, 1) of the image's height and width.
   Index token_at(double down, double across) const {
-    return prefix + Index(down * double(rows)) * cols + Index(across * double(cols));
+    return token_of(Index(down * double(rows)), Index(across * double(cols)));
   }
   friend bool operator==(const ImageGrid&, const ImageGrid&) = default;
+
+ private:
+  Index patch_of(Index token) const {
+    const Index at = token - prefix;
+    return order ? order->patch[static_cast<std::size_t>(at)] : at;
+  }
 };
 
 struct Sequence {

@@ -21,8 +21,10 @@ bool shows_colours(const PanelInputs& in) {
 
 OutputPicture picture_of(const Matrix& z, const ImageGrid& grid) {
   OutputPicture out{.rows = grid.rows, .cols = grid.cols, .rgb = {}};
-  for (Index i = grid.prefix; i < grid.prefix + grid.rows * grid.cols; ++i)
-    for (Index c = 0; c < 3; ++c) out.rgb.push_back(std::clamp(z(i, c), 0.0f, 1.0f));
+  for (Index row = 0; row < grid.rows; ++row)
+    for (Index col = 0; col < grid.cols; ++col)
+      for (Index c = 0; c < 3; ++c)
+        out.rgb.push_back(std::clamp(z(grid.token_of(row, col), c), 0.0f, 1.0f));
   return out;
 }
 

@@ -53,6 +53,7 @@ std::vector<OptionRow> option_rows(const Sources& sources, const TinyTextModel& 
       {{"--softcap", "0.5"}, {drawn}},
       {{"--allow-non-finite"}, {sources.not_finite}},
       {{"--layout", "[n,H,d]"}, {sources.cube}},
+      {{"--order", "hilbert"}, {drawn}},
       {{"--tensors", sources.cube, "--one-token-per-line"}, {sources.text}},
       {{"--content"}, {sources.text}},
       {{"--one-token-per-line"}, {sources.text, "--content"}},

@@ -83,6 +83,7 @@ TEST_CASE("law: each option of render changes the figure in each format that it 
       {{"--allow-non-finite"}, of(sources.not_finite), {}},
       {{"--estimate"}, long_head, {}},
       {{"--layout", "[n,H,d]"}, of(sources.cube), {}},
+      {{"--order", "hilbert"}, of("synthetic:gaussian?n=24&d=8"), {}},
       {{"--tensors", sources.cube, "--one-token-per-line"}, of(sources.text, {}), {}},
       {{"--content"}, of(model.file("short.txt", "the cat sat on the mat")), {}},
       {{"--one-token-per-line"}, of(sources.text, {"--content"}), {}},

@@ -101,7 +101,7 @@ TEST_CASE("a seed is a whole number that fits, and a name is not empty") {
   CHECK(run_program({"compute", "synthetic:golden", "--variant", "exact", "--seed",
                      "18446744073709551615", "--json"})
             .json()["seed"] == 18446744073709551615u);
-  for (const char* option : {"-o", "--structure", "--layout", "--tensors"})
+  for (const char* option : {"-o", "--structure", "--layout", "--order", "--tensors"})
     check_ends_with({"compute", "synthetic:golden", "--variant", "exact", option, ""}, 2,
                     "'' found; expected a name");
   check_ends_with({"render", "synthetic:golden", "-o", ""}, 2, "'' found");

@@ -156,6 +156,13 @@ void SourceOptions::add_to(CLI::App& command, bool required) {
       ->check(refuse_empty)
       ->type_name("FILE")
       ->group("How SOURCE is read");
+  command
+      .add_option("--order", order,
+                  "Puts the tokens of a picture or a video in another order: hilbert, along a "
+                  "Hilbert curve, or tiles, tile by tile; with height=30,width=45 and others as in "
+                  "the variant sta, such as tiles,tile_rows=4; as SOURCE: ordered:ORDER:SOURCE")
+      ->check(refuse_empty)
+      ->group("How SOURCE is read");
   how_it_is_read_ = {
       command.add_option("--layout", layout, "Axes of its tensors, such as [B,n,H,d] or [n,3,H,d]")
           ->check(refuse_empty),
@@ -177,16 +184,15 @@ void refuse_to_replace(const std::string& option, const std::string& output, con
   std::vector<std::string> read = others;
   for (const auto& file : source.files) read.push_back(file->path());
   for (const std::string& file : read)
-    if (std::error_code none;
-        std::filesystem::equivalent(output, is_content(file) ? content_path(file) : file, none))
+    if (std::error_code none; std::filesystem::equivalent(output, innermost(file), none))
       throw UsageError(option + " " + fovea::quoted(output) +
                        ": this command reads the file, and would replace it; name another one");
 }
 
 std::string SourceOptions::address() const {
   const std::string from = source_address();
-  refuse_ignored(is_model_address(from));
-  return from;
+  refuse_ignored(is_model_address(innermost(from)));
+  return order.empty() ? from : std::string(ordered_prefix) + order + ":" + from;
 }
 
 std::string SourceOptions::source_address() const {
@@ -216,7 +222,7 @@ std::string SourceOptions::file_address() const {
 }
 
 void SourceOptions::refuse_ignored(bool model) const {
-  if (max_tokens_ && max_tokens_->count() > 0 && (!model || is_model_address(what)))
+  if (max_tokens_ && max_tokens_->count() > 0 && (!model || is_model_address(innermost(what))))
     throw UsageError(
         "--max-tokens goes with a model; in the address of a model, expected max_tokens=N");
   for (const CLI::Option* option : how_it_is_read_)

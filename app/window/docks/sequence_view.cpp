@@ -169,7 +169,7 @@ std::vector<SequenceView::Chip> SequenceView::lay_out_patches() const {
   std::vector<Chip> patches;
   for (Index r = 0; r < grid.rows; ++r)
     for (Index c = 0; c < grid.cols; ++c)
-      patches.push_back({grid.prefix + r * grid.cols + c,
+      patches.push_back({grid.token_of(r, c),
                          {box.topLeft() + QPointF(c * size.width(), r * size.height()), size}});
   return patches;
 }
@@ -273,8 +273,7 @@ void SequenceView::paint_image(QPainter& painter) {
     const double t = shade(patch.token);
     QColor colour = t > 0 ? qcolor(drawing::opaque(colour_of(t))) : Qt::black;
     colour.setAlphaF(float(0.35 + 0.45 * t));
-    const Index p = patch.token - grid.prefix;
-    veil.setPixelColor(int(p % grid.cols), int(p / grid.cols), colour);
+    veil.setPixelColor(int(grid.col_of(patch.token)), int(grid.row_of(patch.token)), colour);
   }
   painter.setRenderHint(QPainter::SmoothPixmapTransform, false);
   painter.drawImage(box, veil);
@@ -317,15 +316,23 @@ void SequenceView::contextMenuEvent(QContextMenuEvent* event) {
   menu->popup(event->globalPos());
 }
 
+/// The token before or after another one; in an image the patch above or below; -1 if there is
+/// none.
+Index SequenceView::below(Index token, Index rows) const {
+  const ImageGrid* grid = shows_image() ? &*source_->sequence.grid : nullptr;
+  if (!grid || !grid->contains(token)) return token + rows;
+  const Index row = grid->row_of(token) + rows;
+  return row >= 0 && row < grid->rows ? grid->token_of(row, grid->col_of(token)) : -1;
+}
+
 void SequenceView::keyPressEvent(QKeyEvent* event) {
   if (side_ == Side::keys) return QWidget::keyPressEvent(event);
   const Index now = study_.session().pinned_query.value_or(study_.listed_query());
-  const Index down = shows_image() ? source_->sequence.grid->cols : 1;
   Index next = -1;
   if (event->key() == Qt::Key_Left) next = now - 1;
   if (event->key() == Qt::Key_Right) next = now + 1;
-  if (event->key() == Qt::Key_Up) next = now - down;
-  if (event->key() == Qt::Key_Down) next = now + down;
+  if (event->key() == Qt::Key_Up) next = below(now, -1);
+  if (event->key() == Qt::Key_Down) next = below(now, 1);
   if (next < 0 || next >= n_) return QWidget::keyPressEvent(event);
   emit query_hovered(-1);  // the pointer may be on another token: it counts when it moves
   editor_.change("pin", [next](Session& s) { s.pinned_query = next; });

@@ -68,6 +68,7 @@ class SequenceView : public QWidget {
   bool shows_row() const { return row_ && n_ == std::ssize(row_->values); }
   std::vector<Chip> lay_out(int width) const;
   std::vector<Chip> lay_out_patches() const;
+  Index below(Index token, Index rows) const;
   QRect image_box() const;
   Index at(QPoint point) const;
   double shade(Index key) const;

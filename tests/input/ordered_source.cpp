@@ -1,0 +1,216 @@
+// Sources whose tokens are put in another order.
+#include "input/ordered_source.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "data/address.h"
+#include "data/error.h"
+#include "data/random.h"
+#include "harness.h"
+#include "input/model_place.h"
+#include "input/open_source.h"
+#include "input/session_file.h"
+#include "io/safetensors_writer.h"
+#include "messages.h"
+#include "session_fields.h"
+#include "temporary_directory.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+constexpr Index n = 22, d = 3, heads = 2;
+/// A text of 4 and three frames of 2 x 3 tokens.
+const std::string order = "hilbert,height=2,width=3,text=4";
+
+std::vector<std::int32_t> tokens() {
+  return tokens_in_order(order_of(parse_order(order, defaults(order_schema()))), n);
+}
+
+OutTensor random_tensor(const std::string& name, std::vector<Index> shape) {
+  Random random(std::hash<std::string>()(name), 0);
+  const Index size =
+      std::accumulate(shape.begin(), shape.end(), Index{1}, std::multiplies<Index>());
+  std::vector<float> values;
+  for (Index i = 0; i < size; ++i) values.push_back(static_cast<float>(random.normal()));
+  return {name, std::move(shape), std::move(values)};
+}
+
+/// q, k and v of two heads, and more.
+std::string write(const TemporaryDirectory& folder, std::vector<OutTensor> more,
+                  std::map<std::string, std::string> metadata = {}) {
+  std::vector<OutTensor> tensors = std::move(more);
+  for (const char* name : {"q", "k", "v"}) tensors.push_back(random_tensor(name, {heads, n, d}));
+  write_safetensors(folder / "heads.safetensors", tensors, metadata);
+  return folder / "heads.safetensors";
+}
+
+std::string ordered(const std::string& source) {
+  return std::string(ordered_prefix) + order + ":" + source;
+}
+
+}  // namespace
+
+TEST_CASE("an ordered source has the rows, pairs and results of the source, each in its place") {
+  const TemporaryDirectory folder;
+  std::vector<std::uint8_t> mask;
+  for (Index i = 0; i < n * n; ++i) mask.push_back(i % 5 != 0 || i % n == i / n ? 1 : 0);
+  const std::string path = write(folder,
+                                 {random_tensor("z", {heads, n, d}),
+                                  random_tensor("p", {heads, n, n}),
+                                  random_tensor("lse", {heads, n}),
+                                  random_tensor("bias", {heads, n, n}),
+                                  {"mask", {n, n}, mask}},
+                                 {{"causal", "false"}});
+  const Source plain = open_source(path), other = open_source(ordered(path));
+  const std::vector<std::int32_t> at = tokens();
+  CHECK(at != [] {
+    std::vector<std::int32_t> same(n);
+    std::iota(same.begin(), same.end(), 0);
+    return same;
+  }());
+  for (Index head = 0; head < heads; ++head) {
+    const Problem a = problem_of(plain, {.head = head}), b = problem_of(other, {.head = head});
+    REQUIRE((a.mask && b.mask && a.rule && b.rule));
+    const ImportedResult ours = read_imported(a.imported->all.front(), head),
+                         theirs = read_imported(b.imported->all.front(), head);
+    for (Index i = 0; i < n; ++i) {
+      const Index from = at[static_cast<std::size_t>(i)];
+      for (Index c = 0; c < d; ++c) {
+        CHECK(b.q(i, c) == a.q(from, c));
+        CHECK(b.k(i, c) == a.k(from, c));
+        CHECK(b.v(i, c) == a.v(from, c));
+        CHECK(theirs.z(i, c) == ours.z(from, c));
+      }
+      CHECK(theirs.lse[static_cast<std::size_t>(i)] == ours.lse[static_cast<std::size_t>(from)]);
+      for (Index j = 0; j < n; ++j) {
+        const Index key = at[static_cast<std::size_t>(j)];
+        CHECK(b.admits(i, j) == a.admits(from, key));
+        CHECK(b.logit(i, j) == a.logit(from, key));
+        CHECK(b.rule->bias_of(i, j, n) == a.rule->bias_of(from, key, n));
+        CHECK(theirs.p(i, j) == ours.p(from, key));
+      }
+    }
+  }
+  CHECK(other.path == ordered(path));
+  CHECK(other.name == plain.name + ", along a Hilbert curve");
+  CHECK(other.notes.back() == "tokens are along a Hilbert curve through 3 frames of 2 × 3 tokens");
+  // Positions are named by their places.
+  CHECK(other.sequence.label(0) == "0");
+  CHECK(other.sequence.label(4) == "frame 0 (0, 0)");
+  const Index fifth = at[5] - 4;
+  CHECK(other.sequence.label(5) == "frame " + std::to_string(fifth / 6) + " (" +
+                                       std::to_string(fifth % 6 / 3) + ", " +
+                                       std::to_string(fifth % 3) + ")");
+}
+
+TEST_CASE("an ordered source keeps what belongs to tokens with them: documents and names") {
+  const TemporaryDirectory folder;
+  std::vector<std::int32_t> documents;
+  std::string names;
+  for (int i = 0; i < n; ++i) {
+    documents.push_back(i / 7);
+    names += (i > 0 ? ", \"" : "[\"") + std::string(1, static_cast<char>('a' + i)) + "\"";
+  }
+  const std::string path =
+      write(folder, {{"segments", {n}, documents}}, {{"tokens", names + "]"}, {"causal", "false"}});
+  const Source plain = open_source(path), other = open_source(ordered(path));
+  REQUIRE(plain.layers.front().conditions.documents.size() == static_cast<std::size_t>(n));
+  REQUIRE(plain.sequence.tokens.size() == static_cast<std::size_t>(n));
+  const std::vector<std::int32_t> at = tokens();
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    const auto from = static_cast<std::size_t>(at[i]);
+    CHECK(other.sequence.tokens[i] == plain.sequence.tokens[from]);
+    CHECK(other.layers.front().conditions.documents[i] ==
+          plain.layers.front().conditions.documents[from]);
+  }
+}
+
+TEST_CASE("heads that depend on the order of tokens are refused, and kept pairs left out") {
+  const TemporaryDirectory folder;
+  const auto refusal = [&](std::vector<OutTensor> more, std::map<std::string, std::string> said) {
+    const std::string path = write(folder, std::move(more), std::move(said));
+    return message_of<InputError>([&] { open_source(ordered(path)); });
+  };
+  CHECK(refusal({}, {{"causal", "true"}}).find("has a causal mask; expected") != std::string::npos);
+  CHECK(refusal({}, {{"causal", "false"}, {"window", "5"}}).find("a sliding window") !=
+        std::string::npos);
+  CHECK(refusal({random_tensor("alibi", {heads})}, {{"causal", "false"}}).find("ALiBi") !=
+        std::string::npos);
+  const Source kept = open_source(
+      ordered(write(folder,
+                    {{"kept", {heads, n, n}, std::vector<std::uint8_t>(heads * n * n, 1)},
+                     random_tensor("z", {heads, n, d})},
+                    {{"causal", "false"}})));
+  CHECK(kept.notes.back().find("pairs that the file keeps are left out") == 0);
+  REQUIRE(kept.layers.front().imported.size() == 1);
+  CHECK_FALSE(kept.layers.front().imported.front().kept.present());
+  for (const char* source : {"ordered:", "ordered:hilbert", "ordered:hilbert:"}) {
+    CAPTURE(source);
+    CHECK(message_of<UsageError>([&] { open_source(source); }).find("ordered:ORDER:SOURCE") !=
+          std::string::npos);
+  }
+  CHECK(message_of<UsageError>([&] {
+          open_source(ordered(ordered("x.npz")));
+        }).find("expected one order") != std::string::npos);
+  CHECK(message_of<UsageError>([&] { open_source(ordered("live:run")); }).find("a capture of it") !=
+        std::string::npos);
+  CHECK(message_of<UsageError>([&] {
+          open_source("ordered:peano:" + folder / "heads.safetensors");
+        }).find("peano") != std::string::npos);
+}
+
+TEST_CASE("the patches of a picture in another order keep their places in it") {
+  const std::string cat = std::string(FOVEA_ASSETS) + "/image/cat.jpg";
+  const std::string content = std::string(content_prefix) + cat;
+  const OpenOptions options{.patch = 32, .max_side = 256};
+  const Source plain = open_source(content, options),
+               other = open_source("ordered:hilbert:" + content, options);
+  REQUIRE(plain.sequence.grid);
+  REQUIRE(other.sequence.grid);
+  const ImageGrid &a = *plain.sequence.grid, &b = *other.sequence.grid;
+  CHECK(a.rows == b.rows);
+  CHECK(other.picture);
+  const Problem p = problem_of(plain, {}), q = problem_of(other, {});
+  bool moved = false;
+  for (Index row = 0; row < a.rows; ++row)
+    for (Index col = 0; col < a.cols; ++col) {
+      const Index from = a.token_of(row, col), to = b.token_of(row, col);
+      moved |= from != to;
+      CHECK(b.row_of(to) == row);
+      CHECK(b.col_of(to) == col);
+      CHECK(b.token_at((double(row) + 0.5) / double(a.rows),
+                       (double(col) + 0.5) / double(a.cols)) == to);
+      CHECK(other.sequence.label(to) == plain.sequence.label(from));
+      for (Index c = 0; c < p.d(); ++c) CHECK(q.k(to, c) == p.k(from, c));
+    }
+  CHECK(moved);
+  // The grid of the picture is the standard one.
+  CHECK(order_text(standard_order(plain), standard_order(other)) == "hilbert");
+}
+
+TEST_CASE("an address with an order is an address of its source, from any directory") {
+  CHECK(unwrap("ordered:tiles,width=3:a:b.npz").prefix == "ordered:tiles,width=3:");
+  CHECK(unwrap("ordered:tiles,width=3:a:b.npz").inner == "a:b.npz");
+  CHECK(unwrap("ordered:tiles").inner.empty());
+  CHECK(unwrap("heads.npz").prefix.empty());
+  CHECK(innermost("ordered:hilbert:content:cat.jpg") == "cat.jpg");
+  CHECK(is_of_a_program("ordered:hilbert:live:run"));
+  const TemporaryDirectory folder;
+  const std::string path = write(folder, {}, {{"causal", "false"}});
+  CHECK(missing_of(ordered(path)).empty());
+  CHECK(missing_of(ordered(path + "x")) == path + "x");
+  CHECK(with_found(ordered("lost.npz"), "lost.npz", path) == ordered(path));
+  CHECK(short_name(ordered(path)) == "heads.safetensors");
+  CHECK(address_of(ordered(path)) == ordered(path));
+  CHECK(readable_source(ordered(path)) == ordered(path));
+  const SessionFile file{
+      .session = standard_session(ordered(path), n), .content_hash = {}, .layout = {}};
+  write_session(folder / "s.json", file);
+  CHECK(read_session(folder / "s.json").session.source == ordered(path));
+  CHECK(files_of(file.session) == std::vector<std::string>{path});
+}
