@@ -104,8 +104,8 @@ std::string words_of(const TokenOrder& order, const TokenGrid& grid) {
   const std::string frames = grid.frames() == 1
                                  ? "a frame of " + frame
                                  : std::to_string(grid.frames()) + " frames of " + frame;
-  return (order.path == TokenOrder::Path::hilbert ? "along a Hilbert curve through "
-                                                  : "tile by tile in ") +
+  return (order.path == TokenOrder::Path::hilbert ? "tokens along a Hilbert curve through "
+                                                  : "tokens tile by tile in ") +
          frames;
 }
 
@@ -144,7 +144,7 @@ Source in_order(Source source, const std::string& text) {
   const Index n = source.layers.front().queries();
   const TokenGrid grid(order, n);
   source.sequence = put_sequence(std::move(source.sequence), grid, orders[n]);
-  source.notes.push_back("tokens are " + words_of(order, grid));
+  source.order = words_of(order, grid);
   for (const std::string& note : grid.notes()) source.notes.push_back(note);
   if (left_out)
     source.notes.push_back(

@@ -57,6 +57,7 @@ struct Source {
   std::string path;             // as opened; "synthetic:..." for generated ones
   std::string kind;             // "safetensors", "npz", "npy directory", "text", "image", ...
   std::string content;          // how Q, K and V were made when the file does not hold them; shown
+  std::string order;            // of the tokens, in words; empty if it is that of the file
   std::string layout;           // how shapes were read: "[H,n,d]"
   bool layout_guessed = false;  // shown before computing
   std::vector<Layer> layers;    // at least one

@@ -98,7 +98,7 @@ TEST_CASE("an ordered source has the rows, pairs and results of the source, each
   }
   CHECK(other.path == ordered(path));
   CHECK(other.name == plain.name + ", along a Hilbert curve");
-  CHECK(other.notes.back() == "tokens are along a Hilbert curve through 3 frames of 2 × 3 tokens");
+  CHECK(other.order == "tokens along a Hilbert curve through 3 frames of 2 × 3 tokens");
   // Positions are named by their places.
   CHECK(other.sequence.label(0) == "0");
   CHECK(other.sequence.label(4) == "frame 0 (0, 0)");

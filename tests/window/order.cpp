@@ -49,8 +49,8 @@ TEST_CASE("the order of tokens is chosen, undone, and compared with that of a he
   const std::string ordered = window.study().session().source;
   CHECK(ordered == "ordered:hilbert:" + plain);
   CHECK(window.study().session().columns.size() >= columns);
-  CHECK(window.study().source()->notes.back() ==
-        "tokens are along a Hilbert curve through a frame of 12 × 12 tokens");
+  CHECK(window.study().source()->order ==
+        "tokens along a Hilbert curve through a frame of 12 × 12 tokens");
   // The first cell is where the curve begins, the others have moved.
   CHECK(std::equal(row.begin(), row.end(), window.study().problem()->k.row(0)));
   bool held = false;

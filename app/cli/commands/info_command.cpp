@@ -84,6 +84,7 @@ Document layer_json(const Layer& layer) {
 Document info_json(const Source& source) {
   Document out{{"name", source.name}, {"path", source.path}, {"kind", source.kind}};
   out["content"] = source.content;
+  out["order"] = source.order;
   out["layout"] = source.layout;
   out["layout_guessed"] = source.layout_guessed;
   out["scale"] = source.scale ? Document(*source.scale) : Document(nullptr);
@@ -175,6 +176,7 @@ void print_info(std::ostream& out, const Source& source) {
       {{"path", source.path},
        {"kind", source.kind},
        {"Q, K, V", source.content},
+       {"order", source.order},
        {"layout",
         source.layout.empty()
             ? ""

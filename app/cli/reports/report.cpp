@@ -199,6 +199,7 @@ std::vector<std::string> notes_of(const Source& source, const std::vector<Index>
   if (source.layout_guessed)
     notes.push_back("layout " + source.layout + " is a guess: state it with --layout");
   if (!source.content.empty()) notes.push_back(source.content);
+  if (!source.order.empty()) notes.push_back(source.order);
   if (std::ranges::any_of(layers, [&](Index layer) { return mask_is_assumed(source, layer); }))
     notes.push_back(
         "the file does not state a mask: bidirectional unless --causal is given (--no-causal says "

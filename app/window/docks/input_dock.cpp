@@ -214,7 +214,7 @@ class InputDock : public QWidget {
   void source_opened() {
     const auto source = study_.source();
     const QString path = to_qt(source->path);
-    name_->setText(is_model_address(source->path) ? to_qt(source->name)
+    name_->setText(is_model_address(source->path) || is_ordered(source->path) ? to_qt(source->name)
                    : is_address(source->path) && !is_content(source->path)
                        ? path
                        : QFileInfo(path).fileName());

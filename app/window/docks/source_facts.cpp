@@ -47,6 +47,7 @@ QString facts_of(const Source& source, Index opened) {
     lines << QString("image grid %1 × %2").arg(grid->rows).arg(grid->cols);
   else
     lines += tokens_of(source, opened);
+  if (!source.order.empty()) lines << to_qt(source.order);
   if (!source.layout.empty()) lines << "layout " + to_qt(source.layout);
   return lines.join("\n");
 }
