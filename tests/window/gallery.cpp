@@ -115,6 +115,23 @@ TEST_CASE("the heads of all layers are a grid, a row for each layer, numbered an
             .startsWith("layer7, head 3"));
   CHECK(wait_until([&] { return window.study().missing_cards() == 0; }));
   window.shoot("thirty_by_nine");
+  // The numbers of the head that is open stand out.
+  const auto contrast = [](QHeaderView& header, int section) {
+    const int from = header.sectionViewportPosition(section), size = header.sectionSize(section);
+    const QRect where = header.orientation() == Qt::Horizontal
+                            ? QRect(from, 0, size, header.height())
+                            : QRect(0, from, header.width(), size);
+    const QImage picture = header.viewport()->grab(where).toImage();
+    int darkest = 255, lightest = 0;
+    for (int y = 0; y < picture.height(); ++y)
+      for (int x = 0; x < picture.width(); ++x) {
+        const int grey = qGray(picture.pixel(x, y));
+        darkest = std::min(darkest, grey), lightest = std::max(lightest, grey);
+      }
+    return lightest - darkest;
+  };
+  CHECK(contrast(*heads.verticalHeader(), 0) > contrast(*heads.verticalHeader(), 17));
+  CHECK(contrast(*heads.horizontalHeader(), 0) > contrast(*heads.horizontalHeader(), 8));
   // Sorted, they flow, and fewer and fewer lack their number.
   auto* order = window->findChild<QComboBox*>("head_order");
   window.study().select_column(2);  // no error of it is known before events are handled

@@ -174,6 +174,14 @@ TEST_CASE("the find bar steps through the tokens that match, and marks them") {
   CHECK(pinned() == expected.back());
   window.trigger("find_next");
   CHECK(pinned() == expected[0]);  // round to the first
+  // A token whose middle is at the edge of what is seen is in sight.
+  for (const Index token : {expected[1], expected[0]}) {
+    const double middle = double(token) + 0.5;
+    window->change("viewport", [&](Session& s) { s.viewport.row_begin = middle; });
+    window.trigger(token == expected[0] ? "find_previous" : "find_next");
+    CHECK(pinned() == token);
+    CHECK(window.study().session().viewport.row_begin == middle);
+  }
   window.shoot("find");
   CHECK(window->canvas().grab().toImage() != before);
   line->setText("zzzz");
