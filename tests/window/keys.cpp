@@ -10,6 +10,7 @@
 #include <QTimer>
 #include <cmath>
 
+#include "session_fields.h"
 #include "view_values.h"
 #include "window/docks/head_gallery.h"
 #include "window/docks/pointer_box.h"
@@ -310,6 +311,22 @@ TEST_CASE("E cycles the error metric, N normalises rows, L is logarithmic, R res
   window.study().select_column(column);
   press(window, Qt::Key_R);
   CHECK(window.study().session().columns[std::size_t(column)].values == standard);
+}
+
+TEST_CASE(
+    "law: standard view settings are those of a first start, whatever was chosen, and one step of "
+    "undo") {
+  Window window(small);
+  const auto settings = [&]() -> const ViewSettings& { return window.study().session().settings; };
+  const ViewSettings other = unlike_any_default().session.settings;
+  const ViewSettings standard =
+      standard_session(window.study().session().source, window.study().length()).settings;
+  window->change("by hand", [&](Session& s) { s.settings = other; });
+  REQUIRE(settings() == other);
+  window.trigger("standard_pictures");
+  CHECK(settings() == standard);
+  window.trigger("undo");
+  CHECK(settings() == other);
 }
 
 TEST_CASE("the heads of all layers are shown, and sorted by error, entropy or density") {
