@@ -17,6 +17,7 @@
 #include <QTest>
 #include <QTextBlock>
 #include <QTextDocument>
+#include <QTreeView>
 
 #include "figure/painter_ink.h"
 #include "input/session_file.h"
@@ -125,6 +126,26 @@ TEST_CASE("no number of the docks is broken, however long the label of another o
   for (const int width : {180, 230, 300}) check(short_ones, width);
   for (const int width : {230, 300}) check(pairs, width);
   for (const int width : {180, 230}) check(with_text, width);
+}
+
+TEST_CASE("law: every column of every table has a title") {
+  Window window(small);
+  int tables = 0;
+  for (const QAbstractItemView* view : window->findChildren<QAbstractItemView*>()) {
+    const auto* table = qobject_cast<const QTableView*>(view);
+    const auto* tree = qobject_cast<const QTreeView*>(view);
+    if (!table && !tree) continue;
+    CAPTURE(view->objectName().toStdString());
+    CAPTURE(view->metaObject()->className());
+    const int columns = view->model()->columnCount();
+    const bool is_timing = view->objectName() == "timing";  // names before its numbers, notes after
+    for (int column = is_timing ? 1 : 0; column < columns - (is_timing ? 1 : 0); ++column) {
+      CAPTURE(column);
+      CHECK_FALSE(view->model()->headerData(column, Qt::Horizontal).toString().isEmpty());
+    }
+    ++tables;
+  }
+  CHECK(tables >= 5);
 }
 
 TEST_CASE("a number stands before its token, also where that is Arabic") {

@@ -72,7 +72,14 @@ TEST_CASE("keys alone: crosshair, pin, selection, panel, leaf and block") {
   CHECK(window.study().selection()->second == IndexRange{key - 4, key + 2});
 
   press(window, Qt::Key_B);
-  CHECK_FALSE(window->findChild<SingularValues*>()->isHidden());
+  auto* values = window->findChild<SingularValues*>();
+  REQUIRE_FALSE(values->isHidden());
+  const QImage labels = values->grab({0, values->height() - 16, 16, 16}).toImage();
+  bool named = false;
+  for (int y = 0; y < labels.height(); ++y)
+    for (int x = 0; x < labels.width(); ++x)
+      named = named || std::abs(qGray(labels.pixel(x, y)) - qGray(labels.pixel(15, 0))) > 40;
+  CHECK(named);
   const int tree = column_of(window, "tf");
   press(window, static_cast<Qt::Key>(Qt::Key_1 + tree));
   CHECK(window.study().selected_column() == tree);
