@@ -247,6 +247,29 @@ TEST_CASE("timing is copied by keys and by its menu, with its stages") {
   CHECK(lines[2].contains("plan "));
 }
 
+TEST_CASE("the colours of stages stand in one line below the times") {
+  Window window(small);
+  show(window, {find_view("heatmap")}, {"exact", "h1d"});
+  window->docks().show("Timing");
+  REQUIRE(wait_until([&] { return window.study().columns()[1].time != nullptr; }));
+  QTableWidget& table = *window->docks().timing;
+  const auto squares = [&] {  // of the first stages
+    const QWidget& viewport = *table.viewport();
+    const QImage line =
+        table.viewport()->grab({0, viewport.height() - 14, viewport.width(), 14}).toImage();
+    int found = 0;
+    for (std::size_t stage = 1; stage <= 2; ++stage) {
+      const QRgb colour = qcolor(window_style().series_colour(stage)).rgb();
+      int pixels = 0;
+      for (int y = 0; y < line.height(); ++y)
+        for (int x = 0; x < line.width(); ++x) pixels += line.pixel(x, y) == colour;
+      found += pixels == 64;
+    }
+    return found;
+  };
+  CHECK(wait_until([&] { return squares() == 2; }));
+}
+
 TEST_CASE("readings and texts of the docks are copied") {
   Window window(small);
   REQUIRE(wait_until([&] { return window.study().columns()[1].metrics != nullptr; }));
