@@ -364,6 +364,9 @@ TEST_CASE("measures over several inputs have a mean and a deviation, of those th
   CHECK(entropy.inputs == 2);
   CHECK(entropy.mean == doctest::Approx(std::log(8.0) / 2));
   CHECK(entropy.deviation == doctest::Approx(std::log(8.0) / std::numbers::sqrt2));
+  const HeadMeasure& measure = head_measures()[measure_place("entropy")];
+  CHECK(to_text(measure, OverInputs{1.23456, 0.12345, 2}) == "1.23 ± 0.12");
+  CHECK(to_text(measure, OverInputs{1.23456, 0, 1}) == "1.23");
   const OverInputs none = over_inputs(inputs, measure_place("induction"));
   CHECK(none.inputs == 0);
   CHECK(std::isnan(none.mean));

@@ -103,6 +103,19 @@ TEST_CASE("dragging the end of a colour bar chooses its range, a double click re
   CHECK(near(shown.colour(cell), before));
 }
 
+TEST_CASE("a tool tip of the canvas has its words") {
+  Owned shown(one_heatmap());
+  shown.move({2, 2});
+  const QImage before = shown.picture();
+  shown.move(on_bar(shown, 0));
+  const QImage after = shown.picture();
+  QRect changed;
+  for (int y = 0; y < after.height(); ++y)
+    for (int x = 0; x < after.width(); ++x)
+      if (after.pixel(x, y) != before.pixel(x, y)) changed |= QRect(x, y, 1, 1);
+  CHECK(changed.right() > on_bar(shown, 0).x() + 150);  // an empty one has 16 pixels
+}
+
 TEST_CASE("panels with ranges of their own are chosen one by one") {
   auto model = matrix_model(64, 3);
   model->settings.shared_range = false;

@@ -118,6 +118,20 @@ TEST_CASE("a selection is drawn where its queries meet its keys") {
   CHECK_FALSE(changed(7, 10.2));
 }
 
+TEST_CASE("a double click takes back its own first click, not an earlier one") {
+  Shown shown(gallery_model(384));
+  QSignalSpy pinned(&shown.canvas, &Canvas::query_pinned);
+  const QPoint heatmap = within(shown, 0, 1, 0.5, 0.5), curve = within(shown, 1, 0, 0.5, 0.5);
+  shown.move(heatmap);
+  QTest::mouseClick(&shown.canvas, Qt::LeftButton, {}, heatmap);
+  shown.settle();
+  REQUIRE(pinned.count() == 1);
+  shown.move(curve);
+  double_click(shown, curve);  // which pins nothing
+  CHECK(shown.canvas.is_enlarged());
+  CHECK(pinned.count() == 1);
+}
+
 TEST_CASE("a double click enlarges and leaves pin and leaves as they were") {
   for (const std::optional<Index> before : {std::optional<Index>{}, {7}, {192}}) {
     Shown shown(matrix_model(384, 2));

@@ -1,4 +1,5 @@
 // Panels that are made larger or smaller, and all columns at once on a narrow canvas.
+#include "canvas/grid.h"
 #include "shown.h"
 #include "views/views.h"
 
@@ -129,6 +130,49 @@ TEST_CASE("the names of a mask's colours end before the next row begins") {
     return shown.canvas.panel_place(row + 1, 0).top() - shown.canvas.panel_place(row, 0).top();
   };
   CHECK(step(mask) > step(0) + 10);  // more room than a row without names needs
+}
+
+TEST_CASE("a model that says nothing of what is seen is seen whole") {
+  const auto whole = std::make_shared<CanvasModel>(*matrix_model(64, 2)),
+             nothing = std::make_shared<CanvasModel>(*whole);
+  whole->viewport = {0, 64, 0, 64};
+  nothing->viewport = {};
+  Shown shown(whole);
+  const QImage expected = shown.picture();
+  shown.canvas.set_model(nothing);
+  CHECK(shown.picture() == expected);
+}
+
+TEST_CASE("law: panels scroll no further than their ends") {
+  const std::vector<canvas::GridRow> rows(4);
+  for (const int columns : {1, 8})  // less and more than there is room for
+    for (const double factor : {0.5, 4.0}) {
+      canvas::Grid grid(
+          {.size = {900, 600}, .panels = {.factor = factor}, .columns = columns, .rows = rows});
+      const canvas::Point most = grid.furthest();
+      for (const double x : {-50.0, 0.5 * most.x, most.x + 50})
+        for (const double y : {-50.0, 0.5 * most.y, most.y + 50}) {
+          grid.scroll_to({x, y});
+          CHECK(grid.scroll().x == std::clamp(x, 0.0, most.x));
+          CHECK(grid.scroll().y == std::clamp(y, 0.0, most.y));
+        }
+    }
+}
+
+TEST_CASE("the header of the selected column is marked, and no other one") {
+  const auto model = std::make_shared<CanvasModel>(*matrix_model(64, 3));
+  for (int selected = 0; selected < 3; ++selected) {
+    model->selected_column = selected;
+    Shown shown(std::make_shared<CanvasModel>(*model));
+    const QImage picture = shown.picture();
+    for (int column = 0; column < 3; ++column) {
+      CAPTURE(selected);
+      CAPTURE(column);
+      const QPoint corner(int(shown.canvas.panel_place(0, column).x()) + 2, 8);
+      CHECK((pixel(shown, picture, corner) == pixel(shown, picture, {2, 2})) ==
+            (column != selected));
+    }
+  }
 }
 
 }  // namespace fovea

@@ -121,6 +121,28 @@ TEST_CASE("a header has the error and the cost, and dashes until they are known"
 }
 
 TEST_CASE(
+    "law: bars below error and cost are as long as these numbers, on one scale for all columns") {
+  for (const double largest : {0.5, 4.0}) {
+    CAPTURE(largest);
+    auto model = with_figures(3);
+    model->column_figures[1]->error = largest / 4;
+    model->column_figures[1]->cost = 0.25;
+    model->column_figures[2]->error = largest;
+    model->column_figures[2]->cost = 1.5;  // more than exact attention
+    std::vector<double> shares;
+    drawing::Rect ground;
+    for (const auto& one : LaidOutModel(*model).headers()) {
+      if (one.kind != "fill" || one.where.height != 3) continue;
+      if (one.where.x == ground.x && one.where.y == ground.y)
+        shares.push_back(one.where.width / ground.width);
+      ground = one.where;
+    }
+    const double scale = std::max(1.0, largest);  // an output of zeros has the error 1
+    CHECK(shares == std::vector<double>{largest / 4 / scale, 0.25, largest / scale, 1});
+  }
+}
+
+TEST_CASE(
     "the name of a pinned or pointed token stands in place of the numbers that it would cut") {
   auto model = matrix_model(1024, 2);
   model->sequence = model->key_sequence = std::make_shared<const Sequence>();

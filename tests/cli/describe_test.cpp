@@ -2,6 +2,7 @@
 // else.
 #include <doctest/doctest.h>
 
+#include <regex>
 #include <set>
 #include <sstream>
 
@@ -136,4 +137,18 @@ TEST_CASE("the version names commit, compiler and back ends") {
   const std::string version = run_program({"--version"}).out;
   for (const char* says : {"fovea ", "\ncommit ", "\ncompiler ", "\nback ends  CPU", "CUDA ("})
     CHECK(version.find(says) != std::string::npos);
+}
+
+TEST_CASE("law: the manual page has the ranges of numbers that the help has") {
+  const auto ranges_in = [](std::string text, const std::string& pattern) {
+    std::erase(text, '\\');  // before a minus
+    std::set<std::string> ranges;
+    const std::regex range(pattern);
+    for (std::sregex_iterator it(text.begin(), text.end(), range), end; it != end; ++it)
+      ranges.insert((*it)[1].str() + " to " + (*it)[2].str());
+    return ranges;
+  };
+  const auto in_help = ranges_in(run_program({"--help-all"}).out, R"(in \[(\S+) - (\S+)\])");
+  CHECK(in_help.size() > 10);
+  CHECK(ranges_in(described("man"), R"(From (\S+) to (\S+)\.\n)") == in_help);
 }

@@ -82,6 +82,16 @@ TEST_CASE("a figure can be made again from itself, with the same session") {
   }
 }
 
+TEST_CASE("law: the command in a figure quotes no word that a shell takes as it is") {
+  const TemporaryDirectory folder;
+  const std::string one = folder / "one.png";
+  for (const std::string seed : {"0", "1234567890"}) {
+    check_done(rendering("synthetic:golden", one, {"--variant", "exact", "--seed", seed}));
+    CHECK(text_in(one, "fovea:command") ==
+          "fovea render synthetic:golden -o figure.png --variant exact --seed " + seed);
+  }
+}
+
 TEST_CASE("the command in a figure makes it, wherever it was written") {
   const TemporaryDirectory scratch;
   const std::string one = scratch / "one.png", other = scratch / "other.png";

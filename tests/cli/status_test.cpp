@@ -177,6 +177,7 @@ TEST_CASE("with --json standard output is one document, the numbers of which are
   CHECK(bench["measurements"][0]["timings_ms"]["apply"]["samples"] == 6);
   CHECK(bench["measurements"][0]["speed_up"] == 1.0);
   CHECK(bench["gemm_gflops"] > 0.0);
+  CHECK(bench["peak_bytes"] > 1e6);  // its libraries alone
 }
 
 TEST_CASE("figures are written in the format their name says") {

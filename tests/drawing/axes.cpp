@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "drawing/fixed_lettering.h"
+#include "drawing/recording_ink.h"
 
 using namespace fovea;
 using namespace fovea::drawing;
@@ -114,5 +115,41 @@ TEST_CASE("numbers of keys keep their distance") {
         CHECK(x - half >= free);
         free = x + half;
       }
+    }
+}
+
+TEST_CASE("law: zeros lie on a logarithmic axis, below all other amounts and above its end") {
+  for (const auto& [from, to] : {std::pair{10.0, 210.0}, {210.0, 10.0}}) {
+    PanelAxis axis{.low = 1, .high = 100, .logarithmic = true, .zeros = 0.1};
+    const auto share = [&](double value) {
+      return (axis.place(value, from, to) - from) / (to - from);
+    };
+    CHECK(share(0) > 0);
+    CHECK(share(0) < share(1));
+    CHECK(share(1) == doctest::Approx(0.1));
+    CHECK(share(10) == doctest::Approx(0.55));
+    CHECK(share(100) == doctest::Approx(1));
+  }
+}
+
+TEST_CASE("law: amounts above the low end of their axis have grid lines, and nothing else has") {
+  const FixedLettering letters;
+  const Style style;
+  for (const bool across : {false, true})
+    for (const bool up : {false, true}) {
+      const PanelAxis amounts{
+          .low = 1, .high = 3, .ticks = {{1, "1"}, {2, "2"}, {3, "3"}}, .amounts = true};
+      PanelAxis tokens = amounts;
+      tokens.amounts = false;
+      const Axes axes{across ? amounts : tokens, up ? amounts : tokens};
+      RecordingInk ink(letters, style);
+      draw_grid_lines(ink, {{0, 0, 100, 100}, axes});
+      std::vector<double> lines;
+      for (const Operation& one : ink.operations)
+        lines.push_back(one.where.width == 0 ? one.where.x : one.where.y);
+      std::vector<double> expected;
+      if (across) expected = {50, 100};
+      if (up) expected.insert(expected.end(), {50, 0});
+      CHECK(lines == expected);
     }
 }

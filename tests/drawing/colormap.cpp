@@ -77,6 +77,16 @@ TEST_CASE("normalised: log starts at the floor, and nothing is under it") {
   CHECK(normalised(-std::numeric_limits<double>::infinity(), 0, 1, Norm::log, 1e-4) < 0);
 }
 
+TEST_CASE("law: signed logarithms are as dark at a decade above the floor as log 2 says") {
+  for (const double floor : {1e-4, 1e-2})
+    for (const double high : {0.5, 2.0})
+      for (const double sign : {-1.0, 1.0}) {
+        CAPTURE(floor);
+        const double t = normalised(sign * 10 * floor * high, -high, high, Norm::log, floor);
+        CHECK(t == doctest::Approx(0.5 + sign / 2 * std::log(2) / std::log1p(0.1 / floor)));
+      }
+}
+
 TEST_CASE("normalised: a range of one value holds that value") {
   for (const Norm norm : {Norm::linear, Norm::log}) {
     CHECK(normalised(0.25, 0.25, 0.25, norm, 1) == 0);

@@ -35,6 +35,28 @@ TEST_CASE("a wide row lists the heaviest keys of each series that is drawn, once
   CHECK(listed(both, "0.3", "approximate") == 0);
 }
 
+TEST_CASE("law: the legend of a row names its query wherever two lines hold it") {
+  Panel panel;
+  panel.body = RowCurve{.query = 3, .keys = {0, 8}, .exact = std::vector<float>(8, 0.125f)};
+  bool one_line = false, two_lines = false, left_out = false;
+  for (int width = 300; width >= 40; --width) {
+    CAPTURE(width);
+    const auto all = operations_of(panel, {0, 0, double(width), 300});
+    const auto exact = std::ranges::find(all, "exact", &Operation::text),
+               query = std::ranges::find_if(
+                   all, [](const Operation&one) { return one.text.starts_with("query"); });
+    if (query == all.end()) {
+      left_out = true;
+    } else {
+      REQUIRE(exact != all.end());
+      CHECK_FALSE(left_out);  // where there was more room
+      (query->where.y > exact->where.y ? two_lines : one_line) = true;
+    }
+  }
+  CHECK(one_line);
+  CHECK(two_lines);
+}
+
 TEST_CASE("a strip without an amount says whether it is 0 or not defined") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const auto message = [](std::vector<float> values) {

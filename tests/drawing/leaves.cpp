@@ -67,6 +67,9 @@ TEST_CASE("a point in the icicle finds the leaves below its node, one over the b
   const LeafPlace place{leaves, {0, 100, 80, 200}, letters, 1};
   CHECK(leaves_at(place, {15, 250}).begin == 1);
   CHECK(leaves_at(place, {15, 250}).size() == 1);
+  const LeafSizes more = many_leaves(16);
+  for (const double y : {100, 250})  // the bars begin at 100
+    CHECK(leaves_at({more, {0, 100, 80, 200}, letters, 1}, {15, y}).size() == 1);
   const Rect all = place_of_leaves(place, {0, 8});
   CHECK(leaves_at(place, {15, all.y + 1}).size() == 8);  // the root
   CHECK(leaves_at(place, {15, all.y - 1}).size() == 0);

@@ -1,9 +1,11 @@
 // Colours of figures: bars, ranges, special values, strips and what is hidden.
 #include <doctest/doctest.h>
 
+#include <QPainter>
 #include <limits>
 
 #include "figure/layout.h"
+#include "figure/painter_ink.h"
 #include "figure/panels.h"
 #include "figure/recorder.h"
 #include "views/views.h"
@@ -20,6 +22,31 @@ TEST_CASE("what one bar can say is said once") {
   for (const auto& drawn : example::record(figure).texts)
     bars += drawn.text.contains(QStringLiteral("share of full rank"));
   CHECK(bars == 1);
+}
+
+TEST_CASE(
+    "law: each cell of a picture takes as much of it as any other, however many pixels it has") {
+  example::application();
+  const FigureStyle style;
+  const PaperLettering letters(style);
+  for (const int height : {3, 7, 10, 11, 12, 20})
+    for (const int width : {2, 5, 6, 9})
+      for (int white = 0; white < 6; ++white) {  // of 3 rows and 2 columns
+        CAPTURE(height);
+        CAPTURE(width);
+        std::vector<drawing::Rgba> cells(6, {0, 0, 0, 255});
+        cells[std::size_t(white)] = {255, 255, 255, 255};
+        QImage image(width, height, QImage::Format_RGB32);
+        QPainter painter(&image);
+        PainterInk(painter, letters, style)
+            .cells({0, 0, double(width), double(height)}, 3, 2, cells);
+        painter.end();
+        double sum = 0;
+        for (int y = 0; y < height; ++y)
+          for (int x = 0; x < width; ++x) sum += qGray(image.pixel(x, y)) / 255.0;
+        // Each pixel is rounded to one of 256 greys.
+        CHECK(std::abs(sum - width * height / 6.0) <= width * height / 255.0);
+      }
 }
 
 TEST_CASE("a scale of few whole numbers has no other numbers") {

@@ -123,7 +123,10 @@ TEST_CASE("SVG: a font's name is escaped") {
     CAPTURE(font);
     Figure figure = example::paper(252, 64);
     figure.style.font = font;
-    check_svg(svg_of(figure).toStdString());
+    const QByteArray svg = svg_of(figure);
+    check_svg(svg.toStdString());
+    const QString family = QString(font).toHtmlEscaped() + ", Verdana, sans-serif";
+    CHECK(svg.contains(("font-family=\"" + family + "\"").toUtf8()));
   }
 }
 

@@ -284,6 +284,23 @@ TEST_CASE("law: counts of a model are those of its files, whatever their names")
       }
 }
 
+TEST_CASE("law: a model of another program reads images if it has a processor and no tokenizer") {
+  const std::string processors[] = {"", "preprocessor_config.json", "processor_config.json"};
+  const std::string tokenizers[] = {
+      "",           "tokenizer.json",  "tokenizer_config.json", "vocab.txt",
+      "vocab.json", "tokenizer.model", "spiece.model"};
+  for (const std::string& processor : processors)
+    for (const std::string& tokenizer : tokenizers) {
+      const TemporaryDirectory folder;
+      folder.write("config.json", R"({"model_type": "other"})");
+      for (const std::string& name : {processor, tokenizer})
+        if (!name.empty()) folder.write(name, "{}");
+      CAPTURE(processor);
+      CAPTURE(tokenizer);
+      CHECK(model_facts(folder.path()).reads_images == (!processor.empty() && tokenizer.empty()));
+    }
+}
+
 TEST_CASE("a broken cache is listed as far as it can be read") {
   const FakeModelCache cache;
   cache.add_model("o--good");

@@ -11,6 +11,7 @@
 #include "data/error.h"
 #include "data/model_address.h"
 #include "input/last_model.h"
+#include "input/model_input.h"
 #include "input/opened_model.h"
 #include "input/session_file.h"
 #include "io/file_bytes.h"
@@ -59,6 +60,11 @@ std::string picture(const TemporaryDirectory& scratch, int width, int height) {
 }
 
 }  // namespace
+
+TEST_CASE("law: a model that a program offers has no files, whatever its name") {
+  for (const std::string name : {"tiny", "small.gguf", "folder/tiny"})
+    CHECK(files_of_model({.path = std::string(offered_prefix) + name, .name = name}).empty());
+}
 
 TEST_CASE("a model that reads a text is a source of all its heads, with the words of the text") {
   const TinyTextModel model;

@@ -58,6 +58,17 @@ TEST_CASE("the error of exact attention is zero only in the rows that are finite
   }
 }
 
+TEST_CASE("where no pixel is a finite number the colours go from 0 to 1") {
+  Scene scene(all_nan(), "window", {});
+  for (const char* kind : {"absolute", "squared", "log10"}) {
+    CAPTURE(kind);
+    set_value(scene.settings, "error", kind);
+    const Panel panel = scene.panel(find_view("error"));
+    CHECK(std::get<Raster>(panel.body).low == 0);
+    CHECK(std::get<Raster>(panel.body).high == 1);
+  }
+}
+
 TEST_CASE("panels name the rows that are not finite, and print no NaN") {
   for (const char* id : {"exact", "h1d", "fixed", "hyper", "tf", "linear", "window"})
     for (const Problem& problem : {with_a_nan(), all_nan()}) {

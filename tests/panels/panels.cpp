@@ -6,6 +6,7 @@
 
 #include "analysis/cases.h"
 #include "panels/scene.h"
+#include "views/map_drawing.h"
 #include "views/rank_subject.h"
 #include "views/views.h"
 
@@ -52,6 +53,31 @@ TEST_CASE("every view of every variant shows something or says why not") {
           }
         }
       }
+}
+
+TEST_CASE("law: a raster of some queries and keys is that part of the raster of all") {
+  const IndexRange rows{5, 17}, cols{2, 33};  // fewer rows than columns
+  for (const Case& c : small_cases())
+    for (const bool causal : masks_of(c)) {
+      Scene scene(make_data(Data::gaussian, 37, 3, 4, causal), c.id, c.settings);
+      for (const View view : all_views()) {
+        INFO(c.id << " " << to_text(view) << " causal=" << causal);
+        const Panel all = scene.panel(view), part = scene.panel(view, rows, cols);
+        const auto* whole = std::get_if<Raster>(&all.body);
+        const auto* its = std::get_if<Raster>(&part.body);
+        CHECK((whole != nullptr) == (its != nullptr));
+        if (!whole || !its) continue;
+        REQUIRE(its->values.rows() == rows.size());
+        REQUIRE(its->values.cols() == cols.size());
+        bool same = true;
+        for (Index r = 0; r < rows.size(); ++r)
+          for (Index c = 0; c < cols.size(); ++c) {
+            const float a = its->values(r, c), b = whole->values(rows.begin + r, cols.begin + c);
+            same = same && (a == b || (std::isnan(a) && std::isnan(b)));
+          }
+        CHECK(same);
+      }
+    }
 }
 
 TEST_CASE("the heatmap is P, its masked pixels are the future") {
@@ -325,6 +351,45 @@ TEST_CASE("the divisor of rows of mean pixels is named") {
   CHECK(raster.quantity == "P / largest pixel of its row");
   CHECK(std::get<Raster>(scene.panel(find_view("heatmap")).body).quantity ==
         "P / largest of its row");
+}
+
+TEST_CASE("law: the first picture of a map shows the column that all later ones show") {
+  constexpr Index n = 600;  // the first has fewer pixels
+  Scene scene(make_data(Data::gaussian, n, 4, 4, false), "window", {{"width", "8"}});
+  const Backend& backend = *backends().front();
+  Run run{scene.profile};
+  auto source = std::make_shared<Source>();
+  source->layers.resize(1);
+  int maps = 0;
+  for (const View view : all_views()) {
+    const std::shared_ptr<MapPyramid> map =
+        make_map(view, scene.computation, scene.exact, scene.settings);
+    if (!map) continue;
+    CAPTURE(to_text(view));
+    PanelSources from;
+    from.view = view;
+    from.settings = scene.settings;
+    from.rows = from.cols = {0, n};
+    from.max_pixels = 32;
+    from.source = source;
+    from.computation = std::make_shared<Computation>(scene.computation);
+    from.exact = std::make_shared<Computation>(scene.exact);
+    MapDrawing drawing(from, map, map_view(from.rows, from.cols, from.max_pixels));
+    std::optional<MapDrawing::Picture> picture;
+    const auto far_away = [&] {  // beyond the window, where the column has no weight
+      return std::get<Raster>(picture->panel->body).values(0, 18);
+    };
+    while (!picture) REQUIRE(drawing.advance(backend, run, picture));
+    CHECK_FALSE(map->begun());
+    const float first = far_away();
+    while (drawing.advance(backend, run, picture)) {
+    }
+    CHECK(map->begun());
+    CHECK((first < 0) == (far_away() < 0));
+    CHECK((first > 0) == (far_away() > 0));
+    ++maps;
+  }
+  CHECK(maps >= 2);
 }
 
 TEST_CASE("law: an estimated map has standard errors where they are of the numbers that it shows") {

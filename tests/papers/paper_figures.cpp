@@ -25,6 +25,10 @@ TEST_CASE("every figure of the papers has a name of its own, numbers, notes and 
       for (const Panel& panel : row) {
         CHECK_FALSE(panel.title.empty());
         CHECK_FALSE(std::holds_alternative<Message>(panel.body));
+        if (const auto* plot = std::get_if<SeriesPlot>(&panel.body); plot && !plot->scattered)
+          for (const SeriesPlot::Series& series : plot->series)
+            for (const SeriesPlot::Point& point : series.points)
+              CHECK(std::ranges::count(plot->lengths, Index(point.n)) == 1);
       }
     std::set<std::string> ids;
     for (const PaperNumber& found : result.numbers) {

@@ -50,7 +50,9 @@ TEST_CASE("gradual output: all bands together are the whole computation and its 
     CHECK(bands > 3);
     CHECK(gradual.share() == 1);
     const Computation whole = compute(problem, request, *backend, run);
-    const Computation parts = *gradual.finish();
+    const auto finished = gradual.finish();
+    CHECK(gradual.finish() == finished);
+    const Computation& parts = *finished;
     CHECK(parts.applied());
     CHECK(parts.first_run.apply.total_ms() > 0);
     bool same = parts.output.lse == whole.output.lse;

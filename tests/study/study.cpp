@@ -418,4 +418,20 @@ TEST_CASE("a back end is made in the background, one that is not there is report
   CHECK(wait_until([&] { return study.settled(); }));
 }
 
+TEST_CASE("law: up to 1024 tokens in sight are drawn one by one, however small panels are") {
+  Study study(std::make_unique<CpuLike>());
+  open(study, "synthetic:gaussian?n=1100&d=4", {"exact"}, {find_view("heatmap")});
+  study.set_panel_pixels(128);
+  for (const Index seen : {200, 1024, 1025}) {
+    CAPTURE(seen);
+    Session session = study.session();
+    session.viewport = {0, double(seen), 0, double(seen)};
+    study.set_session(session);
+    REQUIRE(wait_until([&] { return study.settled(); }));
+    const auto& raster = std::get<Raster>(study.model()->cells[0][0].panel->body);
+    CHECK(raster.rows == IndexRange{0, seen});
+    CHECK(raster.values.rows() == (seen <= 1024 ? seen : 128));
+  }
+}
+
 }  // namespace fovea::test

@@ -9,6 +9,7 @@
 #include "views/views.h"
 #include "window/dialogs/add_column_dialog.h"
 #include "window/pointer.h"
+#include "window/widgets/text.h"
 
 namespace fovea::test {
 namespace {
@@ -54,6 +55,13 @@ TEST_CASE("all variants can be chosen in groups, and words narrow the choice") {
   // Exact attention is none of those that stand for it.
   CHECK(shown_names(dialog)[1] == "Exact");
   CHECK(shown_names(dialog).count("Exact") == 1);
+  for (const Variant& variant : variants()) {
+    const auto items = list_of(dialog).findItems(to_qt(variant.label), Qt::MatchExactly);
+    CHECK(std::ranges::count_if(items, [&](const QListWidgetItem* item) {
+            return item->data(Qt::AccessibleTextRole).toString() ==
+                   to_qt(variant.label + ". " + variant.summary);
+          }) == 1);
+  }
   REQUIRE(wait_until([&] {
     return std::ranges::all_of(variants(), [&](const Variant& v) { return dialog.card(v); });
   }));

@@ -61,6 +61,21 @@ TEST_CASE("C compares with exact in each way in turn, and Esc ends it") {
   }
 }
 
+TEST_CASE("exact attention in the last column is compared with the one left of it") {
+  Window window(small);
+  show(window, {find_view("heatmap")}, {"h1d", "strided", "exact"});
+  REQUIRE(window.settle());
+  take_focus(window);
+  for (const auto& [key, expected] : {std::pair{Qt::Key_1, "h1d exact split"},
+                                      {Qt::Key_2, "strided exact split"},
+                                      {Qt::Key_3, "exact strided split"}}) {
+    press(window, key);
+    press(window, Qt::Key_C);
+    CHECK(compared(window) == expected);
+    press(window, Qt::Key_Escape);
+  }
+}
+
 TEST_CASE("the comparison is drawn in place of one column, and Shift shows exact in all of it") {
   Window window(small);
   show(window, {find_view("heatmap"), find_view("error")}, {"exact", "h1d", "strided"});

@@ -17,6 +17,7 @@
 #include <QTest>
 #include <QTextBlock>
 #include <QTextDocument>
+#include <QTreeView>
 
 #include "figure/painter_ink.h"
 #include "input/session_file.h"
@@ -127,6 +128,26 @@ TEST_CASE("no number of the docks is broken, however long the label of another o
   for (const int width : {180, 230}) check(with_text, width);
 }
 
+TEST_CASE("law: every column of every table has a title") {
+  Window window(small);
+  int tables = 0;
+  for (const QAbstractItemView* view : window->findChildren<QAbstractItemView*>()) {
+    const auto* table = qobject_cast<const QTableView*>(view);
+    const auto* tree = qobject_cast<const QTreeView*>(view);
+    if (!table && !tree) continue;
+    CAPTURE(view->objectName().toStdString());
+    CAPTURE(view->metaObject()->className());
+    const int columns = view->model()->columnCount();
+    const bool is_timing = view->objectName() == "timing";  // names before its numbers, notes after
+    for (int column = is_timing ? 1 : 0; column < columns - (is_timing ? 1 : 0); ++column) {
+      CAPTURE(column);
+      CHECK_FALSE(view->model()->headerData(column, Qt::Horizontal).toString().isEmpty());
+    }
+    ++tables;
+  }
+  CHECK(tables >= 5);
+}
+
 TEST_CASE("a number stands before its token, also where that is Arabic") {
   Readings readings("Readings");
   const QString label = "7 “" + QString(QChar(0x2068)) + "\u0639\u0631\u0628" + QChar(0x2069) + "”";
@@ -224,6 +245,29 @@ TEST_CASE("timing is copied by keys and by its menu, with its stages") {
   CHECK(lines[0].contains("\tmemory\t"));
   CHECK(lines[2].startsWith(table.item(1, 0)->text() + "\t"));
   CHECK(lines[2].contains("plan "));
+}
+
+TEST_CASE("the colours of stages stand in one line below the times") {
+  Window window(small);
+  show(window, {find_view("heatmap")}, {"exact", "h1d"});
+  window->docks().show("Timing");
+  REQUIRE(wait_until([&] { return window.study().columns()[1].time != nullptr; }));
+  QTableWidget& table = *window->docks().timing;
+  const auto squares = [&] {  // of the first stages
+    const QWidget& viewport = *table.viewport();
+    const QImage line =
+        table.viewport()->grab({0, viewport.height() - 14, viewport.width(), 14}).toImage();
+    int found = 0;
+    for (std::size_t stage = 1; stage <= 2; ++stage) {
+      const QRgb colour = qcolor(window_style().series_colour(stage)).rgb();
+      int pixels = 0;
+      for (int y = 0; y < line.height(); ++y)
+        for (int x = 0; x < line.width(); ++x) pixels += line.pixel(x, y) == colour;
+      found += pixels == 64;
+    }
+    return found;
+  };
+  CHECK(wait_until([&] { return squares() == 2; }));
 }
 
 TEST_CASE("readings and texts of the docks are copied") {

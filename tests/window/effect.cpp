@@ -126,6 +126,34 @@ TEST_CASE("passes are timed in turn after the numbers are there") {
   shown.window.shoot("effect");
 }
 
+TEST_CASE(
+    "law: the readings of an effect have each of its numbers, and exact attention's beside it") {
+  ModelEffect effect;
+  effect.perplexity = 11, effect.exact_perplexity = 12;
+  effect.loss_per_token = 13, effect.exact_loss_per_token = 14;
+  effect.kl_mean = 15, effect.kl_max = 16;
+  effect.top1_agreement = 0.17;
+  effect.drift = {{.relative = 18}, {.relative = 19, .rows_not_finite = 20}};
+  effect.pooled_cosine = 21, effect.class_cosine = 22;
+  const std::vector<Reading> readings = readings_of(effect, "replaced");
+  for (const auto& [label, value, exact] : {std::tuple{"perplexity", "11", "12"},
+                                            {"loss per token", "13", "14"},
+                                            {"mean KL", "15", ""},
+                                            {"largest KL", "16", ""},
+                                            {"same first choice", "17 %", ""},
+                                            {"last layer, error", "19", ""},
+                                            {"rows not finite", "20", ""},
+                                            {"pooled embedding, cosine", "21", ""},
+                                            {"first token, cosine", "22", ""}}) {
+    CAPTURE(label);
+    const auto found = std::ranges::find(readings, QString(label), &Reading::label);
+    REQUIRE(found != readings.end());
+    CHECK(found->value == value);
+    CHECK(found->second.trimmed() == exact);
+    CHECK_FALSE(found->tip.isEmpty());
+  }
+}
+
 TEST_CASE("what cannot be measured is said in words") {
   Shown shown;
   REQUIRE(shown.measured());

@@ -115,6 +115,23 @@ TEST_CASE("the heads of all layers are a grid, a row for each layer, numbered an
             .startsWith("layer7, head 3"));
   CHECK(wait_until([&] { return window.study().missing_cards() == 0; }));
   window.shoot("thirty_by_nine");
+  // The numbers of the head that is open stand out.
+  const auto contrast = [](QHeaderView& header, int section) {
+    const int from = header.sectionViewportPosition(section), size = header.sectionSize(section);
+    const QRect where = header.orientation() == Qt::Horizontal
+                            ? QRect(from, 0, size, header.height())
+                            : QRect(0, from, header.width(), size);
+    const QImage picture = header.viewport()->grab(where).toImage();
+    int darkest = 255, lightest = 0;
+    for (int y = 0; y < picture.height(); ++y)
+      for (int x = 0; x < picture.width(); ++x) {
+        const int grey = qGray(picture.pixel(x, y));
+        darkest = std::min(darkest, grey), lightest = std::max(lightest, grey);
+      }
+    return lightest - darkest;
+  };
+  CHECK(contrast(*heads.verticalHeader(), 0) > contrast(*heads.verticalHeader(), 17));
+  CHECK(contrast(*heads.horizontalHeader(), 0) > contrast(*heads.horizontalHeader(), 8));
   // Sorted, they flow, and fewer and fewer lack their number.
   auto* order = window->findChild<QComboBox*>("head_order");
   window.study().select_column(2);  // no error of it is known before events are handled
@@ -129,6 +146,13 @@ TEST_CASE("the heads of all layers are a grid, a row for each layer, numbered an
           window.study().head_error(heads.head(i - 1).first, heads.head(i - 1).second));
   order->setCurrentIndex(int(HeadOrder::index));
   CHECK(heads.is_grid());
+  // Other heads in the same places are drawn anew, all of them.
+  QSignalSpy anew(heads.model(), &QAbstractItemModel::dataChanged);
+  open_in(window, layers_of(std::vector<Index>(30, 9), "thirty others"));
+  CHECK(std::ranges::any_of(anew, [](const QList<QVariant>& range) {
+    const auto first = range[0].toModelIndex(), last = range[1].toModelIndex();
+    return first.row() == 0 && first.column() == 0 && last.row() == 29 && last.column() == 8;
+  }));
   // Escape takes them back to the dock.
   QTest::keyClick(&heads, Qt::Key_Escape);
   CHECK(wait_until([&] { return heads.window() == &*window; }));

@@ -10,6 +10,7 @@
 #include <QTimer>
 #include <cmath>
 
+#include "session_fields.h"
 #include "view_values.h"
 #include "window/docks/head_gallery.h"
 #include "window/docks/pointer_box.h"
@@ -71,7 +72,14 @@ TEST_CASE("keys alone: crosshair, pin, selection, panel, leaf and block") {
   CHECK(window.study().selection()->second == IndexRange{key - 4, key + 2});
 
   press(window, Qt::Key_B);
-  CHECK_FALSE(window->findChild<SingularValues*>()->isHidden());
+  auto* values = window->findChild<SingularValues*>();
+  REQUIRE_FALSE(values->isHidden());
+  const QImage labels = values->grab({0, values->height() - 16, 16, 16}).toImage();
+  bool named = false;
+  for (int y = 0; y < labels.height(); ++y)
+    for (int x = 0; x < labels.width(); ++x)
+      named = named || std::abs(qGray(labels.pixel(x, y)) - qGray(labels.pixel(15, 0))) > 40;
+  CHECK(named);
   const int tree = column_of(window, "tf");
   press(window, static_cast<Qt::Key>(Qt::Key_1 + tree));
   CHECK(window.study().selected_column() == tree);
@@ -174,6 +182,14 @@ TEST_CASE("the find bar steps through the tokens that match, and marks them") {
   CHECK(pinned() == expected.back());
   window.trigger("find_next");
   CHECK(pinned() == expected[0]);  // round to the first
+  // A token whose middle is at the edge of what is seen is in sight.
+  for (const Index token : {expected[1], expected[0]}) {
+    const double middle = double(token) + 0.5;
+    window->change("viewport", [&](Session& s) { s.viewport.row_begin = middle; });
+    window.trigger(token == expected[0] ? "find_previous" : "find_next");
+    CHECK(pinned() == token);
+    CHECK(window.study().session().viewport.row_begin == middle);
+  }
   window.shoot("find");
   CHECK(window->canvas().grab().toImage() != before);
   line->setText("zzzz");
@@ -302,6 +318,22 @@ TEST_CASE("E cycles the error metric, N normalises rows, L is logarithmic, R res
   window.study().select_column(column);
   press(window, Qt::Key_R);
   CHECK(window.study().session().columns[std::size_t(column)].values == standard);
+}
+
+TEST_CASE(
+    "law: standard view settings are those of a first start, whatever was chosen, and one step of "
+    "undo") {
+  Window window(small);
+  const auto settings = [&]() -> const ViewSettings& { return window.study().session().settings; };
+  const ViewSettings other = unlike_any_default().session.settings;
+  const ViewSettings standard =
+      standard_session(window.study().session().source, window.study().length()).settings;
+  window->change("by hand", [&](Session& s) { s.settings = other; });
+  REQUIRE(settings() == other);
+  window.trigger("standard_pictures");
+  CHECK(settings() == standard);
+  window.trigger("undo");
+  CHECK(settings() == other);
 }
 
 TEST_CASE("the heads of all layers are shown, and sorted by error, entropy or density") {
