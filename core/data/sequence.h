@@ -1,6 +1,7 @@
 // A Sequence says what the n positions of a head are: tokens of a text or patches of an image.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,13 +25,18 @@ struct ImageGrid {
   friend bool operator==(const ImageGrid&, const ImageGrid&) = default;
 };
 
+struct CompressedEntries;
+
 struct Sequence {
   std::vector<std::string> tokens;  // UTF-8, decoded; empty when unknown
   std::optional<ImageGrid> grid;
+  std::shared_ptr<const CompressedEntries> compressed = {};  // after the tokens, or null
 
-  /// The name of position i: the token, "patch (r, c)" or the index.
+  bool is_compressed(Index i) const;
+  /// The name of position i: the token, "patch (r, c)", "entry 5" or the index.
   std::string label(Index i) const;
-  /// "13 “everything”", a long token shortened; "13 patch (0, 5)"; or the bare index.
+  /// "13 “everything”", a long token shortened; "13 patch (0, 5)"; "entry 5: tokens 20–23"; or the
+  /// bare index.
   std::string numbered(Index i) const;
 };
 
