@@ -157,7 +157,7 @@ class OtherHeads {
     if (head_.window > 0 && head_.causal)
       all.push_back(
           changed(pairs_ + " without the sliding window", [](Problem& head) { head.window = 0; }));
-    if (!head_.causal && head_.queries() <= head_.keys())
+    if (!head_.is_causal() && head_.queries() <= head_.keys())
       all.push_back(
           changed(pairs_ + " under a causal mask", [](Problem& head) { head.causal = true; }));
   }
