@@ -96,7 +96,7 @@ class ModelTrials {
     trial.head = unit.first->head;
     trial.n = unit.first->lengths.keys;
     trial.scale = problem.scale;
-    trial.causal = problem.causal;
+    trial.causal = problem.is_causal();
     trial.replaced = unit.heads.text();
     trial.measured.resize(measures().size());
     return trial;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/compressed_entries.h"
 #include "data/direction.h"
 #include "drawing/bodies.h"
 #include "drawing/largest.h"
@@ -55,13 +56,29 @@ PanelAxis token_axis(TokenSpan tokens, const char* label, double length, double 
   const double cell = length / (tokens.end - tokens.begin), size = letters.size();
   axis.named = names.known() && cell >= kNamedToken * size;
   const TokenSpacing where{cell, axis.named ? 1.2 * size : spacing, kWideToken * size};
-  for (const Index token : token_places(tokens.begin, tokens.end, where))
-    axis.ticks.push_back({double(token) + (cell > where.wide ? 0.5 : 0),
-                          axis.named ? isolated(tick_name(names.name(token, letters), letters))
-                                     : std::to_string(token)});
+  const double middle = cell > where.wide ? 0.5 : 0;
+  const CompressedEntries* compressed = names.compressed();
+  const double border = compressed ? double(compressed->tokens) : tokens.end,
+               end = std::min(border, tokens.end), begin = std::max(border, tokens.begin);
+  if (tokens.begin < end)
+    for (const Index token : token_places(tokens.begin, end, where))
+      axis.ticks.push_back({double(token) + middle,
+                            axis.named ? isolated(tick_name(names.name(token, letters), letters))
+                                       : std::to_string(token)});
+  if (begin < tokens.end) {
+    axis.compressed = true;
+    for (const Index entry : token_places(begin - border, tokens.end - border, where))
+      axis.ticks.push_back({border + double(entry) + middle, "e" + std::to_string(entry)});
+    if (tokens.begin < border) axis.border = border;
+  }
   // The middle of a token is outside if less than half of it is seen.
   std::erase_if(axis.ticks, [&](const Tick& t) { return t.at < axis.low || t.at > axis.high; });
   return axis;
+}
+
+/// "key (e: compressed)".
+std::string key_label(const std::string& name, const PanelAxis& axis) {
+  return name + (axis.compressed ? " (e: compressed)" : "");
 }
 
 /// Ticks from 0 on, at least two if there are numbers to choose from, since a 0 alone is no scale.
@@ -128,7 +145,7 @@ struct Maker {
   }
   Axes operator()(const Raster& raster) const {
     Axes axes{across(raster.cols), down(raster.rows)};
-    axes.x->label = raster.cols_name;
+    axes.x->label = key_label(raster.cols_name, *axes.x);
     axes.y->label = raster.rows_name;
     return axes;
   }
@@ -195,6 +212,7 @@ double within(Edges edges, double middle, double half) {
 }  // namespace
 
 std::string AxisNames::name(Index token, const Lettering& letters) const {
+  if (sequence_ && sequence_->is_compressed(token)) return sequence_->label(token);
   if (!known()) return std::to_string(token);
   std::string name = sequence_->label(token);
   if (sequence_->tokens.empty() && name.starts_with("patch ")) name = name.substr(6);
@@ -202,6 +220,10 @@ std::string AxisNames::name(Index token, const Lettering& letters) const {
 }
 
 std::string AxisNames::numbered(Index token, const Lettering& letters, double room) const {
+  if (sequence_ && sequence_->is_compressed(token)) {
+    const std::string words = sequence_->numbered(token);
+    return letters.width(words) <= room ? words : sequence_->label(token);
+  }
   std::string index = std::to_string(token);
   const std::string own = name(token, letters);
   if (own == index) return index;
@@ -223,7 +245,9 @@ PanelAxis query_axis(TokenSpan tokens, double height, const Lettering& letters,
 PanelAxis key_axis(TokenSpan tokens, double width, const Lettering& letters,
                    const TokenNames& names) {
   const double widest = letters.width(std::to_string(Index(tokens.end)));
-  return token_axis(tokens, "key", width, widest + letters.size(), letters, names.keys);
+  PanelAxis axis = token_axis(tokens, "key", width, widest + letters.size(), letters, names.keys);
+  axis.label = key_label(axis.label, axis);
+  return axis;
 }
 
 std::optional<double> amount_of(const Panel& panel) {

@@ -19,8 +19,12 @@ class AxisNames {
   /// `sequence` must outlive it.
   explicit AxisNames(const Sequence& sequence) : sequence_(&sequence) {}
   bool known() const { return sequence_ && (!sequence_->tokens.empty() || sequence_->grid); }
+  /// The keys that stand for tokens; null if there are none.
+  const CompressedEntries* compressed() const {
+    return sequence_ ? sequence_->compressed.get() : nullptr;
+  }
   /// "12 “everything”", shortened to `room`; the bare number if there is no room or the token has
-  /// no name.
+  /// no name. "entry 5: tokens 20–23" of a compressed entry, or "entry 5".
   std::string numbered(Index token, const Lettering& letters, double room) const;
   /// "everything".
   std::string name(Index token, const Lettering& letters) const;
@@ -43,11 +47,13 @@ struct PanelAxis {
   double low = 0, high = 1;
   std::string label;
   std::vector<Tick> ticks;
-  bool downward = false;     // queries run down from the top
-  bool logarithmic = false;  // low > 0 then
-  bool amounts = false;      // not tokens
-  bool named = false;        // the ticks carry names of tokens; across, they read upwards
-  double zeros = 0;          // share of a logarithmic axis, at its low end, that is left for zeros
+  bool downward = false;              // queries run down from the top
+  bool logarithmic = false;           // low > 0 then
+  bool amounts = false;               // not tokens
+  bool named = false;                 // the ticks carry names of tokens; across, they read upwards
+  bool compressed = false;            // some of its keys are compressed entries
+  std::optional<double> border = {};  // where these begin, if tokens are seen, too
+  double zeros = 0;  // share of a logarithmic axis, at its low end, that is left for zeros
 
   double place(double value, double from, double to) const;
   /// Whether both read the same, so that one set of numbers, or of names, serves both.

@@ -81,6 +81,13 @@ double table_height(const FigureTable& table, double width, const Lettering& let
   return std::max(height, 1.2 * letters.line());
 }
 
+/// Between the keys that are tokens and compressed entries.
+void draw_border(const BodyDrawing& d, double key) {
+  const Rect& where = d.plot.where;
+  const double x = d.plot.x(key);
+  d.ink.line({x, where.y}, {x, where.bottom()}, {d.ink.style.accent});
+}
+
 /// Rows over columns; nothing where there are no cells.
 std::optional<double> shape_of_cells(double rows, double cols) {
   if (rows < 1 || cols < 1) return std::nullopt;
@@ -111,6 +118,8 @@ Legend legend_of(const BodyDrawing& d) {
 
 void draw_body(const BodyDrawing& d) {
   std::visit([&](const auto& body) { draw(d, body); }, d.prepared.panel->body);
+  if (has_key_axis(d.prepared.panel) && d.plot.axes.x && d.plot.axes.x->border)
+    draw_border(d, *d.plot.axes.x->border);
 }
 
 std::optional<double> shape_of(const Panel& panel) {

@@ -50,6 +50,14 @@ std::vector<Column> columns_of(const RecurrenceTensors& recurrence, Index n) {
   return columns;
 }
 
+/// The columns that a layer with compressed entries has at first: exact attention, and beside it a
+/// selection of single keys, as most variants take all keys for tokens.
+std::vector<Column> columns_beside_entries(Index keys) {
+  const Variant& selection = find_variant("dsa");
+  return {{.variant = reference_variant().id},
+          {.variant = selection.id, .values = values_for_length(selection, keys)}};
+}
+
 /// The folder of the program, even if it was started by a link. Qt knows it only once it has
 /// started.
 QString program_folder() {
@@ -105,6 +113,7 @@ Session first_session(const Source& source) {
   session.viewport = whole(its.lengths());
   if (const RecurrenceTensors& recurrence = its.conditions.recurrence; recurrence.present())
     session.columns = columns_of(recurrence, its.keys());
+  if (its.conditions.compressed) session.columns = columns_beside_entries(its.keys());
   const bool causal = stated_causal(source, layer).value_or(false);
   std::erase_if(session.columns, [&](const Column& column) {
     return !find_variant(column.variant).has_form_of(its.lengths(), causal);

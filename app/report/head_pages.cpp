@@ -41,12 +41,12 @@ std::string scale_text(const HeadPagesRequest& request) {
 
 std::string mask_text(const HeadPagesRequest& request) {
   const auto stated = stated_causal(request.source, request.layer);
-  const std::string how = stated == request.problem.causal ? ", " + statement_text(request.source)
-                          : stated                         ? ", as chosen"
-                          : mask_is_assumed(request.source, request.layer)
-                              ? ", not stated by the file"
-                              : "";
-  return (request.problem.causal ? "causal" : "bidirectional") + how +
+  const std::string how =
+      stated == request.problem.is_causal()            ? ", " + statement_text(request.source)
+      : stated                                         ? ", as chosen"
+      : mask_is_assumed(request.source, request.layer) ? ", not stated by the file"
+                                                       : "";
+  return (request.problem.is_causal() ? "causal" : "bidirectional") + how +
          conditions_text(request.problem);
 }
 

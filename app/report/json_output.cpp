@@ -107,6 +107,11 @@ void put_attention(Document& out, const Metrics& metrics) {
   if (metrics.rows_of_equal_weights > 0)
     out["rows_of_equal_weights"] = metrics.rows_of_equal_weights;
   out["density"] = number_json(metrics.density);
+  if (const auto& sections = metrics.sections) {
+    put_estimate(out, "token_mass", sections->tokens, sampled);
+    put_estimate(out, "entry_mass", sections->entries, sampled);
+    if (sections->sink) put_estimate(out, "sink_mass", *sections->sink, sampled);
+  }
   if (sampled) out["sampled_rows"] = metrics.rows;
 }
 

@@ -74,7 +74,7 @@ std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject, const Res
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const ColumnState& state = columns[c];
     const Problem* problem = results.head_of(state).problem.get();
-    const bool causal = problem ? problem->causal : model->causal;
+    const bool causal = problem ? problem->is_causal() : model->causal;
     model->column_titles.push_back(results.title_of(static_cast<int>(c)));
     const Recurrence* recurrence = problem ? problem->recurrence.get() : nullptr;
     model->column_notes.push_back(

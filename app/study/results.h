@@ -34,6 +34,11 @@ struct ColumnState {
   std::string tree_learned_on = {};
 };
 
+/// Where the weights of the column lie, if that is known of its head.
+inline const SectionMass* sections_of(const ColumnState& column) {
+  return column.metrics && column.metrics->sections ? &*column.metrics->sections : nullptr;
+}
+
 /// A head that columns show, and exact attention of it.
 struct HeadState {
   std::optional<HeldHead> held;          // absent for the opened head, also if a column holds it

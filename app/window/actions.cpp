@@ -310,7 +310,7 @@ class Actions : public QObject {
     menu->addSeparator();
     const auto causal = [this] {
       return study_.session().conditions.causal.value_or(study_.problem() &&
-                                                         study_.problem()->causal);
+                                                         study_.problem()->is_causal());
     };
     add_checked(menu, "causal", "C&ausal mask", causal, [this, causal] {
       editor_.change("causal", [now = causal()](Session& s) { s.conditions.causal = !now; });

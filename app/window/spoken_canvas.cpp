@@ -36,8 +36,8 @@ QString SpokenCanvas::of_column() const {
   const ColumnState& state = study_.columns()[std::size_t(index)];
   QStringList numbers;
   const Problem* problem = study_.head_of(state).problem.get();
-  const auto figures =
-      figures_of(state, problem && problem->causal, problem ? problem->recurrence.get() : nullptr);
+  const auto figures = figures_of(state, problem && problem->is_causal(),
+                                  problem ? problem->recurrence.get() : nullptr);
   if (figures && figures->error)
     numbers << to_qt(figures->error_name) + " " + number_text(*figures->error, 3);
   if (figures && figures->cost)

@@ -101,7 +101,7 @@ QStringList words_of_head(const Study& study, bool names_source) {
                  .arg(to_qt(problem->lengths().text()).replace("n = ", "n "))
                  .arg(problem->d())
                  .arg(problem->scale, 0, 'g', 4)
-                 .arg(problem->causal ? ", causal"
+                 .arg(problem->is_causal() ? ", causal"
                       : !session.conditions.causal && mask_is_assumed(*source, session.layer)
                           ? ", mask not stated"
                           : "")

@@ -45,6 +45,18 @@ Measure recall_of_top(std::size_t which) {
           }};
 }
 
+/// Get returns a pointer to an Estimate of a SectionMass, or null.
+template <class Get>
+Value of_sections(Get get) {
+  return [get](const Evaluation& e) -> std::optional<Measured> {
+    const SectionMass* sections = e.sections;
+    if (!sections && e.metrics && e.metrics->sections) sections = &*e.metrics->sections;
+    const Estimate* mass = sections ? get(*sections) : nullptr;
+    if (!mass) return {};
+    return Measured{mass->value, mass->standard_error};
+  };
+}
+
 Measured measured(const Divergence& divergence, const Metrics& metrics) {
   std::string note;
   if (divergence.infinite_rows > 0 && metrics.sampled())
@@ -210,6 +222,26 @@ std::vector<Measure> make_measures() {
          if (!e.metrics || !e.metrics->of_attention()) return {};
          return Measured{e.metrics->density};
        }},
+      {.id = "token_mass",
+       .label = "mass on tokens",
+       .definition = "The weight of a row of P̃ on the keys that are tokens, those of the window "
+                     "where there is one; the mean over rows. Only of heads with compressed "
+                     "entries.",
+       .better = Better::neither,
+       .of = of_sections([](const SectionMass& mass) { return &mass.tokens; })},
+      {.id = "entry_mass",
+       .label = "mass on compressed entries",
+       .definition = "The weight of a row of P̃ on the keys that each stand for a run of tokens; "
+                     "the mean over rows.",
+       .better = Better::neither,
+       .of = of_sections([](const SectionMass& mass) { return &mass.entries; })},
+      {.id = "sink_mass",
+       .label = "mass on the sink",
+       .definition = "What a row of P̃ leaves of 1, for the sink; the mean over rows. Only of heads "
+                     "with compressed entries and a sink.",
+       .better = Better::neither,
+       .of =
+           of_sections([](const SectionMass& mass) { return mass.sink ? &*mass.sink : nullptr; })},
       {.id = "multiply_adds",
        .label = "multiply-adds",
        .definition =

@@ -18,6 +18,8 @@ struct Evaluation {
   const Cost* cost = nullptr;
   const Metrics* metrics = nullptr;
   const MeasuredTime* time = nullptr;
+  /// Where the weights lie, for exact attention without metrics; else those of the metrics.
+  const SectionMass* sections = nullptr;
   std::size_t head = 0;  // index of the head: only evaluations of one head are compared
 };
 

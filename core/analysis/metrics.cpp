@@ -374,6 +374,7 @@ Metrics compare(const Operator& approximate, const Output& approximate_output,
   m.density = support.pairs(run.stop) / (static_cast<double>(queries) * static_cast<double>(keys));
   if (&approximate == &exact) {
     m.rows = queries;
+    m.sections = section_mass(exact, row_bands(exact.plan().lengths, max_entries, seed), run);
     const bool defined = std::ranges::all_of(
         // A row without keys has -∞.
         exact_output.lse, [](float sum) { return std::isfinite(sum) || sum < 0; });
@@ -390,6 +391,7 @@ Metrics compare(const Operator& approximate, const Output& approximate_output,
   const RowBands sample = row_bands(exact.plan().lengths, max_entries, seed,
                                     row_sizes(m, approximate_output, exact_output, exact.plan()));
   m.rows = sample.rows;
+  m.sections = section_mass(approximate, sample, run);
   compare_attention(approximate, approximate_output, exact, exact_output, support, sample, m, run);
   return m;
 }

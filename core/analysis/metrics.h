@@ -7,6 +7,7 @@
 
 #include "analysis/estimate.h"
 #include "analysis/row_bands.h"
+#include "analysis/section_mass.h"
 #include "backend/operator.h"
 
 namespace fovea {
@@ -56,7 +57,8 @@ struct Metrics {
   std::vector<float>
       dropped_mass;  // [n] exact mass of a row off the support of P~; NaN: a row
                      // that was not sampled or is not finite; empty if the support is everything
-  Estimate dropped_mass_p50;  // over all rows
+  Estimate dropped_mass_p50;            // over all rows
+  std::optional<SectionMass> sections;  // of P~, if the head has compressed entries
 };
 
 /// |Z~ - Z|_F / |Z|_F; 0 for equal outputs, whatever their norm; nothing without outputs, as heads

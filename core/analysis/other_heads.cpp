@@ -72,6 +72,30 @@ class PairsWithoutKeys final : public BitRows::Maker {
   MissingKeys missing_;
 };
 
+/// The pairs of a head with compressed entries, without these, or with all tokens of its window and
+/// before it.
+class OtherSections final : public BitRows::Maker {
+ public:
+  OtherSections(const Problem& head, bool opens_window)
+      : mask_(head.mask),
+        compressed_(head.compressed),
+        first_(compressed_->tokens - head.queries()),
+        opens_window_(opens_window) {}
+
+  void make(Index query, std::uint32_t* bits) const override {
+    if (opens_window_) mask_->pairs().copy_row(query, bits);
+    const bool up_to_query = opens_window_ && compressed_->causal;
+    set_bits(bits, {0, up_to_query ? first_ + query + 1 : compressed_->tokens});
+    if (!opens_window_) mask_->pairs().keep_row(query, bits);
+  }
+
+ private:
+  std::shared_ptr<const PairMask> mask_;
+  std::shared_ptr<const CompressedEntries> compressed_;
+  Index first_;  // the token of the first query
+  bool opens_window_;
+};
+
 using Maker = std::function<std::optional<OtherHead>()>;
 
 class OtherHeads {
@@ -120,6 +144,7 @@ class OtherHeads {
   std::vector<Maker> makers() {
     std::vector<Maker> all;
     add_other_pairs(all);
+    if (head_.compressed) add_other_sections(all);
     if (kept_) add_other_masks(all);
     add_other_rules(all);
     add_other_keys(all);
@@ -157,9 +182,22 @@ class OtherHeads {
     if (head_.window > 0 && head_.causal)
       all.push_back(
           changed(pairs_ + " without the sliding window", [](Problem& head) { head.window = 0; }));
-    if (!head_.causal && head_.queries() <= head_.keys())
+    if (!head_.is_causal() && head_.queries() <= head_.keys())
       all.push_back(
           changed(pairs_ + " under a causal mask", [](Problem& head) { head.causal = true; }));
+  }
+
+  void add_other_sections(std::vector<Maker>& all) {
+    const auto add = [&](const char* words, bool opens_window) {
+      all.push_back(changed(pairs_ + words, [opens_window](Problem& head) {
+        head.mask = std::make_shared<const PairMask>(
+            head.mask->query_document(), head.mask->key_document(),
+            BitRows(head.queries(), head.keys(),
+                    std::make_shared<const OtherSections>(head, opens_window)));
+      }));
+    };
+    add(" without the compressed entries", false);
+    if (head_.compressed->window > 0) add(" without the sliding window", true);
   }
 
   void add_other_masks(std::vector<Maker>& all) {

@@ -196,11 +196,22 @@ Matrix HeadTensor::read(Index head, const std::stop_token& stop) const {
                      std::to_string(heads - 1));
   require_memory(sizeof(float) * static_cast<double>(rows) * static_cast<double>(cols),
                  "a head of " + std::to_string(rows) + " x " + std::to_string(cols) + " numbers");
-  bytes->prepare(stop);
   Matrix out = Matrix::unwritten(rows, cols);  // zeroing gigabytes could not be stopped
-  convert_all(*this, head, out.data(), out.stride(), stop);
+  HeadTensor own = *this;
+  if (more) own.rows -= more->rows;
+  for (const HeadTensor* part : {&std::as_const(own), more.get()}) {
+    if (!part) continue;
+    part->bytes->prepare(stop);
+    convert_all(*part, head, out.row(part == &own ? 0 : own.rows), out.stride(), stop);
+  }
   return row_order || col_order ? in_order(out, row_order.get(), col_order.get(), stop)
                                 : std::move(out);
+}
+
+HeadTensor joined(HeadTensor first, HeadTensor second) {
+  first.rows += second.rows;
+  first.more = std::make_shared<const HeadTensor>(std::move(second));
+  return first;
 }
 
 void HeadTensor::read_whole(Index head, IndexRange some_rows, IndexRange some_cols,

@@ -28,16 +28,21 @@ struct HeadTensor {
   Index head_stride = 0, row_stride = 0, col_stride = 0;  // bytes, not negative
   /// Row or column i is the one of this number in the file; null means that it is number i.
   std::shared_ptr<const std::vector<std::int32_t>> row_order = {}, col_order = {};
+  /// The last of the rows, which another tensor holds; null if there are none.
+  std::shared_ptr<const HeadTensor> more = {};
 
   bool present() const { return heads > 0; }
   /// [rows, cols] in float32. Throws UsageError for a head that does not exist, UnavailableError
   /// for one that does not fit into memory, Cancelled, and what Bytes::read throws.
   Matrix read(Index head, const std::stop_token& stop = {}) const;
   /// The numbers of some rows, one row after the other, rounded to whole ones, in the order of the
-  /// file. Throws what Bytes::read throws.
+  /// file; of a tensor that is not joined. Throws what Bytes::read throws.
   void read_whole(Index head, IndexRange rows, IndexRange cols,
                   std::vector<std::int64_t>& out) const;
 };
+
+/// The rows of the second below those of the first. Both have as many heads and columns.
+HeadTensor joined(HeadTensor first, HeadTensor second);
 
 /// A HeadTensor over owned float32 matrices of the same shape, one a head.
 HeadTensor make_head_tensor(std::vector<Matrix> heads);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "data/error.h"
 #include "data/layer_recurrence.h"
@@ -91,6 +92,39 @@ double sink_of(float sink, const Problem& problem, const std::string& where) {
   return double{sink};
 }
 
+Selection chosen_of(const LayerConditions& conditions, const Problem& problem,
+                    const std::stop_token& stop) {
+  const SelectionTensors& tensors = conditions.chosen_entries;
+  const Index count = conditions.compressed->count();
+  Selection chosen = read_selection(tensors, problem.head, {problem.queries(), count}, stop);
+  if (const ListFaults faults = list_faults(chosen, stop); faults.outside > 0)
+    throw InputError(tensors.lists.where, "row " + std::to_string(faults.row_of_first) +
+                                              " lists the entry " +
+                                              std::to_string(faults.first_outside) +
+                                              "; expected -1 to " + std::to_string(count - 1));
+  return chosen;
+}
+
+/// The causal mask and the window count tokens: as conditions of the head they would count entries,
+/// too, and so they become pairs of its mask.
+void add_entries(Problem& problem, const LayerConditions& conditions, const std::string& where,
+                 const std::stop_token& stop) {
+  for (const auto& [found, what] : {std::pair{!conditions.documents.empty(), "documents"},
+                                    std::pair{!conditions.alibi.empty(), "ALiBi slopes"},
+                                    std::pair{conditions.recurrence.present(), "a recurrence"}})
+    if (found)
+      throw InputError(
+          where, conditions.compressed->text() + " beside " + what + "; expected one of them");
+  auto entries = std::make_shared<CompressedEntries>(*conditions.compressed);
+  entries->causal = std::exchange(problem.causal, false);
+  entries->window = std::exchange(problem.window, 0);
+  std::shared_ptr<const Selection> chosen;
+  if (conditions.chosen_entries.present())
+    chosen = std::make_shared<const Selection>(chosen_of(conditions, problem, stop));
+  problem.mask = pairs_of(entries, problem.queries(), std::move(chosen), problem.mask);
+  problem.compressed = std::move(entries);
+}
+
 /// Collects what excludes pairs and makes the mask of a head.
 class MaskMaker {
  public:
@@ -158,19 +192,23 @@ std::string LayerConditions::text() const {
   add(!alibi.empty(), "ALiBi slopes");
   add(!sinks.empty(), "sinks");
   add(recurrence.present(), "a recurrence in place of a softmax");
+  if (compressed)
+    add(true, compressed->text() + (chosen_entries.present() ? ", chosen for each query" : ""));
   return text;
 }
 
 HeadConditions conditions_of(const Problem& problem) {
-  return {.causal = problem.causal,
+  return {.causal = problem.is_causal(),
           .scale = problem.scale,
-          .window = problem.window,
+          .window = problem.compressed ? problem.compressed->window : problem.window,
           .soft_cap = problem.rule ? problem.rule->soft_cap : 0};
 }
 
 std::string conditions_text(const Problem& problem) {
   std::string text;
-  if (problem.window > 0) text += ", sliding window " + std::to_string(problem.window);
+  if (const Index window = *conditions_of(problem).window; window > 0)
+    text += ", sliding window " + std::to_string(window);
+  if (problem.compressed) text += ", " + problem.compressed->text();
   if (problem.mask) {
     const auto& keys = problem.mask->key_document();
     const bool padded = std::ranges::find(keys, PairMask::padding) != keys.end();
@@ -178,7 +216,7 @@ std::string conditions_text(const Problem& problem) {
         std::ranges::any_of(keys, [](std::int32_t document) { return document > 0; });
     if (documents) text += ", documents";
     if (padded) text += ", padding";
-    if (problem.mask->has_pairs()) text += ", mask of pairs";
+    if (problem.mask->has_pairs() && !problem.compressed) text += ", mask of pairs";
   }
   if (problem.recurrence) text += ", " + problem.recurrence->name();
   if (!problem.rule) return text;
@@ -217,6 +255,7 @@ void add_conditions(Problem& problem, const LayerConditions& conditions, double 
   if (!conditions.alibi.empty()) add_slope(conditions.alibi[head], problem, rule, where);
   if (!conditions.sinks.empty()) rule.sink = sink_of(conditions.sinks[head], problem, where);
   problem.mask = mask.mask();
+  if (conditions.compressed) add_entries(problem, conditions, where, stop);
   if (!rule.empty()) problem.rule = std::make_shared<const LogitRule>(std::move(rule));
   if (conditions.recurrence.present())
     problem.recurrence = recurrence_of(conditions.recurrence, problem, where, stop);

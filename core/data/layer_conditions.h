@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "data/compressed_entries.h"
 #include "data/conditions.h"
 #include "data/head_tensor.h"
 #include "data/problem.h"
@@ -35,6 +36,8 @@ struct LayerConditions : HeadConditions {
   HeadTensor mask;                      // [1 or H, 1 or nq, nk]: 0 where a pair does not count
   HeadTensor bias;                      // the same shapes, added to the logits
   RecurrenceTensors recurrence;
+  std::shared_ptr<const CompressedEntries> compressed;  // null: all keys are tokens
+  SelectionTensors chosen_entries;                      // of each query; all unless it is present
 
   /// "a sliding window of 4096, a mask of pairs, sinks"; empty if none of them.
   std::string text() const;
@@ -47,11 +50,13 @@ HeadConditions conditions_of(const Problem& problem);
 std::string conditions_text(const Problem& problem);
 
 /// Gives the head its mask, its rule and its recurrence; window and soft cap are set by the caller.
-/// Query i belongs to the document of key i + nk - nq. `where` names the layer in messages. Entries
-/// of the bias of -Inf, and those below -1e30, which fp32 cannot add to a logit, exclude their
-/// pairs. Throws InputError for biases and gates that are not numbers, and for a recurrence with
-/// other conditions than a causal mask and a scale; UnavailableError when there is too little
-/// memory; Cancelled.
+/// With entries, the causal mask and the window go into the mask, too.
+/// Query i belongs to the document of key i + nk - nq. `where` names the layer in messages.
+/// CompressedEntries of the bias of -Inf, and those below -1e30, which fp32 cannot add to a logit,
+/// exclude their pairs. Throws InputError for biases and gates that are not numbers, and for a
+/// recurrence with other conditions than a causal mask and a scale, and for entries beside
+/// documents or ALiBi, or with choices that are out of range; UnavailableError when there is too
+/// little memory; Cancelled.
 void add_conditions(Problem& problem, const LayerConditions& conditions, double soft_cap,
                     const std::string& where, const std::stop_token& stop = {});
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "data/band.h"
+#include "data/compressed_entries.h"
 #include "data/imported_result.h"
 #include "data/lengths.h"
 #include "data/logit_rule.h"
@@ -18,7 +19,7 @@
 namespace fovea {
 
 /// Logits are S_ij = scale q_i . k_j, changed by the rule. Queries, keys and values are in sequence
-/// order; query i is at the place t = i + nk - nq of the keys.
+/// order; query i is at the place t = i + nk - nq of the keys, or of those that are tokens.
 struct Problem {
   MatrixView q;  // [nq, d]
   MatrixView k;  // [nk, d]
@@ -27,9 +28,12 @@ struct Problem {
   bool causal = false;  // only j <= t
   Index window = 0;     // only j > t - window, as in Mistral's sliding window; 0 if none
   Index head = 0;       // index within its layer: some variants give heads different sets
-  std::shared_ptr<const PairMask> mask = {};             // null: all pairs
-  std::shared_ptr<const LogitRule> rule = {};            // null: logits are only scaled
-  std::shared_ptr<const Recurrence> recurrence = {};     // null: a softmax
+  std::shared_ptr<const PairMask> mask = {};          // null: all pairs
+  std::shared_ptr<const LogitRule> rule = {};         // null: logits are only scaled
+  std::shared_ptr<const Recurrence> recurrence = {};  // null: a softmax
+  /// What the last keys are if they are not tokens; null if all are. The causal mask and the window
+  /// of such a head are those of its entries, and only in the mask.
+  std::shared_ptr<const CompressedEntries> compressed = {};
   std::shared_ptr<const ImportedResults> imported = {};  // null: the source has none
   std::shared_ptr<const void> owner;                     // keeps q, k, v alive
 
@@ -42,6 +46,8 @@ struct Problem {
   Index dv() const { return v.cols; }
   bool has_values() const { return v.cols > 0; }
 
+  /// Whether no query sees a later token, by `causal` or by the mask of a head with entries.
+  bool is_causal() const { return causal || (compressed && compressed->causal); }
   /// The pairs that the causal mask and the window admit.
   Band band() const { return band_of(causal, window, lengths().offset()); }
   /// Whether query i may attend key j: biases of -inf are in the mask.

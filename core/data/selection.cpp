@@ -413,6 +413,17 @@ Selection read_selection(const SelectionTensors& tensors, Index head, Lengths le
   return SelectionMaker(tensors, head, lengths, stop).make();
 }
 
+ListFaults list_faults(const Selection& selection, const std::stop_token& stop) {
+  ListFaults faults = selection.faults;
+  if (!selection.reader) return faults;
+  std::vector<std::uint32_t> words(static_cast<std::size_t>(selection.blocks.stride()));
+  for_each_row(selection.rows(), stop, [&](Index row) {
+    std::ranges::fill(words, 0u);
+    selection.reader->mark(row, words.data(), nullptr, faults);
+  });
+  return faults;
+}
+
 std::vector<std::string> faults_of(const Selection& selection, const Band& band,
                                    const PairMask* mask, const ShareOut& share_out) {
   std::vector<std::string> clauses;

@@ -80,6 +80,9 @@ ShareOut on_this_thread(const std::stop_token& stop);
 Selection read_selection(const SelectionTensors& tensors, Index head, Lengths lengths,
                          const std::stop_token& stop = {});
 
+/// What its lists hold that adds no block. Throws what Bytes::read throws, and Cancelled.
+ListFaults list_faults(const Selection& selection, const std::stop_token& stop = {});
+
 /// What the selection keeps and the head does not count, each kind in a clause: entries that are
 /// repeated or out of range, pairs beyond the causal mask, the window (`band`) or `mask` (null
 /// admits all); and queries of which no key is left.

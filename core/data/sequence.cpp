@@ -1,10 +1,16 @@
 #include "data/sequence.h"
 
+#include "data/compressed_entries.h"
 #include "data/direction.h"
 
 namespace fovea {
 
+bool Sequence::is_compressed(Index i) const {
+  return compressed && compressed->has(i);
+}
+
 std::string Sequence::label(Index i) const {
+  if (is_compressed(i)) return compressed->name(i);
   if (i >= 0 && i < std::ssize(tokens)) return tokens[i];
   if (grid && grid->contains(i))
     return "patch (" + std::to_string(grid->row_of(i)) + ", " + std::to_string(grid->col_of(i)) +
@@ -14,6 +20,7 @@ std::string Sequence::label(Index i) const {
 }
 
 std::string Sequence::numbered(Index i) const {
+  if (is_compressed(i)) return compressed->text(i);
   constexpr int longest = 24;  // characters
   const std::string index = std::to_string(i);
   std::string name = label(i);

@@ -43,13 +43,18 @@ struct ImageGrid {
   }
 };
 
+struct CompressedEntries;
+
 struct Sequence {
   std::vector<std::string> tokens;  // UTF-8, decoded; empty when unknown
   std::optional<ImageGrid> grid;
+  std::shared_ptr<const CompressedEntries> compressed = {};  // after the tokens, or null
 
-  /// The name of position i: the token, "patch (r, c)" or the index.
+  bool is_compressed(Index i) const;
+  /// The name of position i: the token, "patch (r, c)", "entry 5" or the index.
   std::string label(Index i) const;
-  /// "13 “everything”", a long token shortened; "13 patch (0, 5)"; or the bare index.
+  /// "13 “everything”", a long token shortened; "13 patch (0, 5)"; "entry 5: tokens 20–23"; or the
+  /// bare index.
   std::string numbered(Index i) const;
 };
 

@@ -44,6 +44,15 @@ bool has_own_keys(const Source& source, Index layer) {
          (of.key_sequence && of.key_sequence->tokens != sequence_of(source, layer).tokens);
 }
 
+void name_keys_of_compressed(Source& source) {
+  for (Index l = 0; l < std::ssize(source.layers); ++l) {
+    Layer& layer = source.layers[static_cast<std::size_t>(l)];
+    if (!layer.conditions.compressed || !layer.key_sequence->tokens.empty()) continue;
+    if (layer.queries() == layer.tokens())
+      layer.key_sequence->tokens = sequence_of(source, l).tokens;
+  }
+}
+
 HeadConditions stated_conditions(const Source& source, Index layer) {
   return source.layers[static_cast<std::size_t>(layer)].conditions.or_else(
       {.causal = source.causal, .scale = source.scale});

@@ -42,6 +42,8 @@ struct Layer {
   }
   Index queries() const { return lengths().queries; }
   Index keys() const { return lengths().keys; }
+  /// The keys that are tokens.
+  Index tokens() const { return conditions.compressed ? conditions.compressed->tokens : keys(); }
   Index d() const { return has_qk() ? q.cols : 0; }
   Index dv() const { return v.cols; }
 };
@@ -73,6 +75,9 @@ struct Source {
 /// What the queries of a layer are, and what its keys are.
 const Sequence& sequence_of(const Source& source, Index layer);
 const Sequence& key_sequence_of(const Source& source, Index layer);
+/// Gives the keys that are tokens the names of the queries where the layer has entries and each
+/// token is a query; keys with names of their own keep them.
+void name_keys_of_compressed(Source& source);
 /// Whether the keys are other tokens than the queries: there are not as many, or the file names
 /// them apart, as in cross attention.
 bool has_own_keys(const Source& source, Index layer);

@@ -11,6 +11,7 @@
 #include "data/error.h"
 #include "data/memory.h"
 #include "data/stop.h"
+#include "io/compressed_tensors.h"
 #include "io/condition_tensors.h"
 #include "io/file_bytes.h"
 #include "io/npy.h"
@@ -187,8 +188,8 @@ NamedTensor read_header(Member& member, const std::string& name, bool as_bfloat1
 
 /// Whether an array can be used. The others are only listed.
 bool has_use(const NamedTensor& tensor) {
-  return tensor.type &&
-         (is_float(*tensor.type) || may_be_condition(tensor.name) || may_be_selection(tensor.name));
+  return tensor.type && (is_float(*tensor.type) || may_be_condition(tensor.name) ||
+                         may_be_compressed(tensor.name) || may_be_selection(tensor.name));
 }
 
 /// `was_read` is called with the bytes of each piece.

@@ -85,10 +85,11 @@ bool set_layer_tokens(Layer& layer, const std::vector<std::string>& tokens, bool
     if (!layer.sequence) layer.sequence = Sequence{tokens, {}};
     return true;
   }
-  if (count != layer.keys()) return false;
-  if (!layer.key_sequence) layer.key_sequence = Sequence{tokens, {}};
+  if (count != layer.tokens()) return false;
+  if (!layer.key_sequence) layer.key_sequence.emplace();
+  if (layer.key_sequence->tokens.empty()) layer.key_sequence->tokens = tokens;
   const bool one_sequence = causal || layer.conditions.window.has_value();
-  if (!layer.sequence && one_sequence && layer.queries() < layer.keys())
+  if (!layer.sequence && one_sequence && layer.queries() < layer.tokens())
     layer.sequence = Sequence{{tokens.end() - layer.queries(), tokens.end()}, {}};
   return true;
 }
@@ -119,7 +120,8 @@ void apply_to_layer(Source& source, Layer& layer, const std::stop_token& stop) {
       throw refusal(source, key, fovea::quoted(text), "delta or linear");
     to.recurrence.erases = text == "delta";
   });
-  if (to.recurrence.present() && !to.causal) to.causal = source.causal.value_or(true);
+  if ((to.recurrence.present() || to.compressed) && !to.causal)
+    to.causal = source.causal.value_or(true);
   use("tokens", false, [&](const std::string& key, const std::string& text) {
     std::vector<std::string> tokens = read_tokens(source, key, text, stop);
     const bool causal = to.causal.value_or(source.causal.value_or(false));
@@ -127,10 +129,12 @@ void apply_to_layer(Source& source, Layer& layer, const std::stop_token& stop) {
   });
   use("key_tokens", true, [&](const std::string& key, const std::string& text) {
     std::vector<std::string> tokens = read_tokens(source, key, text, stop);
-    if (std::ssize(tokens) == layer.keys())
-      layer.key_sequence = Sequence{std::move(tokens), {}};
-    else if (key.starts_with(layer.name + "."))
+    if (std::ssize(tokens) == layer.tokens()) {
+      if (!layer.key_sequence) layer.key_sequence.emplace();
+      layer.key_sequence->tokens = std::move(tokens);
+    } else if (key.starts_with(layer.name + ".")) {
       misfit(key, std::ssize(tokens));
+    }
   });
 }
 
@@ -140,7 +144,7 @@ void set_tokens(Source& source, std::vector<std::string> tokens) {
   const auto count = std::ssize(tokens);
   if (std::ranges::all_of(source.layers, [&](const Layer& l) { return l.queries() == count; })) {
     source.sequence.tokens = std::move(tokens);
-    return;
+    return name_keys_of_compressed(source);
   }
   const Layer* misfit = nullptr;
   for (Layer& layer : source.layers)
@@ -148,6 +152,7 @@ void set_tokens(Source& source, std::vector<std::string> tokens) {
                           layer.conditions.causal.value_or(source.causal.value_or(false))) &&
         !layer.sequence && !misfit)
       misfit = &layer;
+  name_keys_of_compressed(source);
   if (misfit)
     source.notes.push_back(std::to_string(count) + " tokens but " + misfit->lengths().text() +
                            (source.layers.size() > 1 ? " in " + misfit->name : std::string()) +
@@ -166,6 +171,7 @@ void apply_metadata(Source& source, const std::stop_token& stop) {
   for (Layer& layer : source.layers) apply_to_layer(source, layer, stop);
   if (const auto* text = find("tokens"))
     set_tokens(source, read_tokens(source, "tokens", *text, stop));
+  name_keys_of_compressed(source);
   if (const auto* text = find("image")) set_grid(source, read_image(source, *text, stop));
   if (const auto* text = find("model"); text && !text->empty()) source.name = printable(*text);
   if (const auto* text = find("layer");

@@ -10,6 +10,7 @@
 #include "data/number_text.h"
 #include "data/stop.h"
 #include "data/text.h"
+#include "io/compressed_tensors.h"
 #include "io/condition_tensors.h"
 #include "io/imported_tensors.h"
 #include "io/layout.h"
@@ -276,9 +277,10 @@ void SourceReader::add_layers(const TensorGroup& group, const TensorIndex& index
       if (values) layer.v = heads_of(readings[packed ? 0 : 2], b, packed ? 2 : 0);
     }
     if (group[Role::attention]) layer.attention = matrices_of(readings.back(), b);
+    beside.choose_member(b);
+    if (whole && layer.k.cols == layer.d()) add_compressed_tensors(beside, layer);
     if (b == 0) check_layer(layer, readings);  // before any other member of the batch is addressed
     if (whole) {
-      beside.choose_member(b);
       add_condition_tensors(beside, layer, stop_);
       add_imported_tensors(beside, layer);
     }

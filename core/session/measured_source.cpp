@@ -8,10 +8,10 @@ namespace fovea {
 namespace {
 
 /// Whether query i is token i + nk - nq of the keys, as far as the source tells. In cross attention
-/// it is not.
+/// it is not, nor beside compressed entries, which are keys as well.
 bool are_last_tokens(const Source& source, Index layer) {
   const Layer& of = source.layers[static_cast<std::size_t>(layer)];
-  if (of.lengths().offset() < 0) return false;
+  if (of.lengths().offset() < 0 || of.conditions.compressed) return false;
   if (!of.key_sequence) return true;
   const auto &queries = sequence_of(source, layer).tokens, &keys = of.key_sequence->tokens;
   return !queries.empty() && queries.size() <= keys.size() &&

@@ -189,7 +189,7 @@ bool Explorer::step(const Backend& backend, Run& run) {
   measure_or_refuse(trial, [&] {
     const Reference& exact = reference(task.head, backend, run);
     trial.scale = exact.problem.scale;
-    trial.causal = exact.problem.causal;
+    trial.causal = exact.problem.is_causal();
     measure(trial, exact, task, backend, run);
   });
   trials_.push_back(std::move(trial));

@@ -111,7 +111,7 @@ TriagedHead triage_head(const Operator& exact, const TriageRule& rule, const Bac
       kept_mass(exact, tried, row_bands(problem.lengths(), max_entries, seed), run);
   const BestTries best = best_tries(tried, mass);
   TriagedHead out{
-      .n = problem.n(), .rows = mass.rows.rows, .causal = problem.causal, .patterns = {}};
+      .n = problem.n(), .rows = mass.rows.rows, .causal = problem.is_causal(), .patterns = {}};
   for (std::size_t place = 0; place < best.size(); ++place) {
     const FittedPattern& its = tried[best[place]];
     out.patterns[place] = {.sizes = its.sizes,

@@ -126,6 +126,7 @@ const Variant& drawn_variant() {
        .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ exp over Sᵢ,  Sᵢ: the drawn keys of query i",
        .summary = "The pairs of rectangles that are drawn on the canvas, or given as text.",
        .unequal_lengths = UnequalLengths::all,
+       .any_keys = true,
        .group = Group::selectors,
        .quick = true,
        .diagnostics = {selection_figures},

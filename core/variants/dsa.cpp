@@ -184,6 +184,7 @@ Variant dsa_variant() {
        .summary = "The single tokens of the largest products of query and key.",
        .mask = Mask::causal_in_paper,
        .unequal_lengths = UnequalLengths::all,
+       .any_keys = true,
        .group = Group::selectors,
        .structure = {{.name = "selected_keys",
                       .shapes = {{"nq", "k"}},

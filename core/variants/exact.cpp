@@ -30,6 +30,7 @@ Variant exact_variant() {
                                         .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σⱼ exp(Sᵢⱼ),  S = s·q·k",
                                         .summary = "Every pair of query and key.",
                                         .unequal_lengths = UnequalLengths::all,
+                                        .any_keys = true,
                                         .reference = true,
                                         .quick = true,
                                         .has_recurrent_form = true},

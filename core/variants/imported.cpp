@@ -122,6 +122,7 @@ Variant make_imported_variant() {
            "What another program computed from the same queries, keys and values, or the pairs "
            "that it keeps.",
        .unequal_lengths = UnequalLengths::all,
+       .any_keys = true,
        .rows_sum_to_one = false,
        .signed_entries = true,
        .imported = true,

@@ -155,6 +155,7 @@ Plan plan_nvfp4(const Problem& problem, const Nvfp4Parameters& p, Planning& plan
 /// The fields that all of them share.
 Variant low_precision(Variant row) {
   row.unequal_lengths = UnequalLengths::all;
+  row.any_keys = true;
   row.group = Group::precisions;
   row.quick = true;
   row.diagnostics = {rounding_figures};

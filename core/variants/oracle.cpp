@@ -57,6 +57,7 @@ Variant oracle_variant() {
        .summary =
            "The blocks of the largest true mass. No other choice of as many blocks keeps more.",
        .unequal_lengths = UnequalLengths::all,
+       .any_keys = true,
        .group = Group::selectors,
        .bound = true,
        .structure = selected_block_tensors("their shares of the mass of exact attention"),

@@ -186,6 +186,7 @@ Variant tf_variant() {
        .summary = "The keys that a decision tree sends to the query's own leaf.",
        .mask = Mask::bidirectional_in_paper,
        .unequal_lengths = UnequalLengths::all,
+       .any_keys = true,
        .structure = routed_tree_tensors(),
        .learning_stages = {building_stage},
        .tree_attention = TreeAttention::fine,

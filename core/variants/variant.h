@@ -87,6 +87,7 @@ struct Variant {
   Conditions conditions = Conditions::all;
   std::string why_not_all = {};  // clause: "its coarse levels attend clusters of keys"
   UnequalLengths unequal_lengths = UnequalLengths::none;
+  bool any_keys = false;  // keys need no place in a sequence: heads with entries, too
   Group group = Group::papers;
   bool reference = false;       // exact attention, with which all others are compared
   bool bound = false;           // no attention to use: its plan takes what exact attention takes

@@ -180,6 +180,9 @@ std::string Variant::refusal(const Problem& problem) const {
   if (problem.recurrence && !has_recurrent_form && !imported)
     return label + " replaces softmax attention; this head is a recurrence (" +
            problem.recurrence->name() + ")";
+  if (problem.compressed && !any_keys)
+    return label + " has no form for the " + problem.compressed->text() +
+           " of this head: it takes all keys for the tokens of a sequence";
   if (problem.causal && !has_causal_form())
     return label + " has no causal form; expected a head without a causal mask";
   if (!problem.causal && !has_bidirectional_form())

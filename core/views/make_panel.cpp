@@ -166,7 +166,7 @@ Panel make_panel(View view, const PanelInputs& inputs, Run& run) {
   Panel panel{.view = view,
               .title = in.computation.variant->label,
               .subtitle = subtitle_of(*in.computation.variant, in.computation.values,
-                                      in.computation.op->plan().causal, in.metrics,
+                                      in.computation.op->problem().is_causal(), in.metrics,
                                       in.computation.op->problem().recurrence.get()),
               .caption = {},
               .body = {}};

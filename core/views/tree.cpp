@@ -30,7 +30,7 @@ Body tree(const PanelInputs& in, std::string& caption, Run& run) {
   while (leaves->count / sizes.together > most_sizes) sizes.together *= 2;
   sizes.queries = sizes_of(leaves->queries, sizes, leaves->count, run);
   sizes.keys = sizes_of(leaves->keys, sizes, leaves->count, run);
-  if (plan.fitted_to_all_tokens && in.computation.op->problem().causal)
+  if (plan.fitted_to_all_tokens && in.computation.op->problem().is_causal())
     add(caption, "built from all tokens, also from those after a query");
   if (sizes.together > 1)
     add(caption,

@@ -16,6 +16,7 @@ ViewKind selection_view();
 ViewKind reach_view();
 ViewKind rank_view();
 ViewKind level_view();
+ViewKind spread_view();
 ViewKind tree_view();
 ViewKind row_view();
 ViewKind output_view();
@@ -27,9 +28,9 @@ namespace {
 
 /// A deque, whose rows stay where they are when one is added.
 std::deque<ViewKind>& kinds() {
-  static std::deque<ViewKind> kinds{heatmap_view(), error_view(),  mask_view(),  selection_view(),
-                                    reach_view(),   rank_view(),   level_view(), tree_view(),
-                                    row_view(),     output_view(), cost_view()};
+  static std::deque<ViewKind> kinds{heatmap_view(), error_view(), mask_view(),   selection_view(),
+                                    reach_view(),   rank_view(),  level_view(),  spread_view(),
+                                    tree_view(),    row_view(),   output_view(), cost_view()};
   return kinds;
 }
 

@@ -4,6 +4,7 @@
 
 #include "analysis/imported_columns.h"
 #include "analysis/wrong_rows.h"
+#include "laws/compressed_heads.h"
 #include "messages.h"
 
 using namespace fovea;
@@ -92,6 +93,29 @@ TEST_CASE("unsloth PR 8253: a window that is not applied") {
   CHECK(findings_of(head, open) ==
         "z is not exact attention of this head, in rows 16 to 63, the last 48; it equals exact "
         "attention without the sliding window, up to rounding to F32");
+}
+
+TEST_CASE(
+    "Megatron-LM#5776: a teacher that forgets its window, its compressed entries or its sink") {
+  const CompressedHead own{.tokens = 64, .queries = 64, .size = 4, .window = 16, .sink = 1.0};
+  const Problem data = make_data(Data::gaussian, 64, 8, 6, false), head = own.of(data);
+  const auto without = [&](auto forget) {
+    CompressedHead other = own;
+    forget(other);
+    const Problem its = other.of(data);
+    Matrix z = make_instance(*backends().front(), its, "exact", {}).apply(its.v).z;
+    return findings(with(head, {.z = tensor(std::move(z))}));
+  };
+  CHECK(without([](CompressedHead& other) { other.window = 0; }) ==
+        "z is not exact attention of this head, in rows 16 to 63, the last 48; it equals exact "
+        "attention without the sliding window, up to rounding to F32");
+  CHECK(without([](CompressedHead& other) { other.chosen.assign(64, -1); }) ==
+        "z is not exact attention of this head, in rows 3 to 63, the last 61; it equals exact "
+        "attention "
+        "without the compressed entries, up to rounding to F32");
+  CHECK(contains(without([](CompressedHead& other) { other.sink.reset(); }),
+                 "it equals exact attention without the sink, up to rounding to F32"));
+  CHECK(without([](CompressedHead&) {}).empty());
 }
 
 TEST_CASE("flash-attention#404: logarithms of base 2") {

@@ -74,6 +74,15 @@ def output_of(arrays, metadata, prefix):
             seen &= part("mask")[head] if part("mask").ndim == 3 else part("mask")
         if part("segments") is not None:
             seen &= part("segments")[:, None] == part("segments")[None, :]
+        values = v[shared]
+        if part("k_extra") is not None:
+            logits = np.hstack([logits, scale * (q[head] @ part("k_extra")[shared].T)])
+            values = np.vstack([values, part("v_extra")[shared]])
+            closed = place >= part("extra_tokens")[:, 1] - 1
+            if part("extra_indices") is not None:
+                chosen = part("extra_indices")[:, :, None] == np.arange(closed.shape[1])
+                closed = closed & chosen.any(axis=1)
+            seen = np.hstack([seen, closed])
         for row in range(queries):
             if not seen[row].any():
                 continue
@@ -82,7 +91,7 @@ def output_of(arrays, metadata, prefix):
             sink = [] if part("sinks") is None else [part("sinks")[head]]
             top = max([*logit, *sink])
             total = np.exp(logit - top).sum() + sum(np.exp(s - top) for s in sink)
-            output[head, row] = np.exp(logit - top) / total @ v[shared][seen[row]]
+            output[head, row] = np.exp(logit - top) / total @ values[seen[row]]
     return output, largest
 
 

@@ -200,8 +200,23 @@ def mamba2(path):
         model(ids)
 
 
+def deepseek_v4(path):
+    """A window alone, beside entries of 4 tokens that an indexer chooses, and beside all entries of 8 tokens."""
+    kinds = ["sliding_attention", "compressed_sparse_attention", "heavily_compressed_attention"]
+    model = model_of(transformers.DeepseekV4Model, None, **{**SMALL, "num_hidden_layers": 3}, num_key_value_heads=1,
+                     head_dim=8, moe_intermediate_size=16, q_lora_rank=16, qk_rope_head_dim=4, o_groups=2, o_lora_rank=8,
+                     n_routed_experts=4, num_experts_per_tok=2, index_n_heads=2, index_head_dim=8, index_topk=2,
+                     sliding_window=5, layer_types=kinds, compress_rates=dict(zip(kinds[1:], (4, 8))))
+    for parameter in model.parameters():
+        if parameter.ndim == 2:
+            parameter.normal_(0, 0.35)
+    ids = ids_of(27)
+    with fovea.record(path, tokens=words(ids[0])):
+        model(ids)
+
+
 CAPTURES = (llama, mistral, gemma2, t5, bloom, gpt_oss, whisper_cross, bert_padded, vit, masks, qwen3_next, kimi_linear,
-            mamba2)
+            mamba2, deepseek_v4)
 
 
 def main():

@@ -15,6 +15,7 @@ import triage
 from computed import Computed
 from layers import Layer
 from long_heads import FixedLayer
+from program import Refused
 
 FAR = 5000  # layers are tried up to this one
 
@@ -129,7 +130,62 @@ def no_keys(program):
     return compute.check(layer, exact, computed)
 
 
-ALL = (no_keys, every_variant, choices_of, inputs, triaged, gradients.check)
+class CompressedLayer(FixedLayer):
+    """Two heads that share keys: tokens of a window, and entries that stand for some of them, beside a sink."""
+
+    def __init__(self, tokens, size, window, chosen):
+        super().__init__(tokens, True)
+        self.name, self.tokens, entries = f"{tokens} tokens and entries of {size}", tokens, tokens // size
+        random = np.random.default_rng(tokens + size)
+        self.heads, self.keys, self.window = 2, tokens + entries, window
+        self.q = self._store("q", random.standard_normal((2, tokens, self.d)), self.layout)
+        for name, rows in (("k", self.k), ("v", self.v)):
+            means = rows[:, :entries * size].reshape(1, entries, size, -1).mean(axis=2)
+            setattr(self, name, np.concatenate([rows, self._store(name + "_extra", means, self.layout)], axis=1))
+        ends = (np.arange(entries) + 1) * size
+        self.tensors["extra_tokens"] = ("I32", np.stack([ends - size, ends], axis=1))
+        self.metadata["window"] = str(window)
+        self.sinks = np.array([0.5, -1.0])
+        self.tensors["sinks"] = ("F32", self.sinks)
+        place = np.arange(tokens)[:, None]
+        distance = place - np.arange(tokens)
+        seen = np.broadcast_to(ends <= place + 1, (2, tokens, entries))
+        if chosen:
+            lists = random.integers(-1, entries, (2, tokens, chosen))
+            self.tensors["extra_indices"] = ("I64", lists)
+            seen = seen & (lists[..., None] == np.arange(entries)).any(axis=2)
+        near = np.broadcast_to((distance >= 0) & (distance < window), (2, tokens, tokens))
+        self.allowed = np.concatenate([near, seen], axis=2)
+        self.bias, self.pairs = np.zeros((2, 1, 1)), True
+        self.imported["p"] = np.where(self.allowed, 0.125, 0.0)
+        self.tensors["p"] = ("F32", self.imported["p"])
+
+    def head(self, h):
+        head = super().head(h)
+        head.tokens = self.tokens
+        return head
+
+
+def compressed_entries(program):
+    """Variants that take keys which are no tokens, and a refusal of one that does not."""
+    wrong = []
+    for layer in (CompressedLayer(24, 4, 5, 0), CompressedLayer(33, 2, 3, 4)):
+        layer.write(program.folder)
+        exact = Computed(program, layer, "exact", {}, 0)
+        for variant, values in (("exact", {}), ("dsa", {"tokens": 4}), ("oracle", {"block": 3, "blocks": 4}),
+                                ("tf", {"height": 1}), ("int8", {}), ("nvfp4", {}), ("imported", {})):
+            computed = exact if variant == "exact" else Computed(program, layer, variant, values, 1)
+            wrong += [f"{layer.name}, {variant}: {line}" for line in compute.check(layer, exact, computed)]
+        try:
+            Computed(program, layer, "window", {}, 0)
+            wrong.append(f"{layer.name}: window is not refused")
+        except Refused as refusal:
+            if "takes all keys for the tokens of a sequence" not in str(refusal):
+                wrong.append(f"{layer.name}: window is refused with {refusal}")
+    return wrong
+
+
+ALL = (no_keys, compressed_entries, every_variant, choices_of, inputs, triaged, gradients.check)
 
 
 def check(program):

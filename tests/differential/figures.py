@@ -203,9 +203,19 @@ def of_attention(head, made, written):
     equal = equal_rows(head.allowed[some], exact)
     if equal:
         figures["rows_of_equal_weights"] = (equal, 0)
+    if head.tokens is not None:
+        figures |= section_masses(head, written.approximate)
     if sample.sampled:
         figures["sampled_rows"] = (len(sample.rows), 0)
     return figures
+
+
+def section_masses(head, weights):
+    """The weight on keys that are tokens, on those behind them, and what is left of 1 for a sink."""
+    some = head.allowed.any(axis=1)
+    of_tokens, of_entries = (part.sum(axis=1)[some] for part in (weights[:, :head.tokens], weights[:, head.tokens:]))
+    left = {} if head.sink is None else {"sink_mass": (np.maximum(1 - of_tokens - of_entries, 0).mean(), SUMS)}
+    return {"token_mass": (of_tokens.mean(), SUMS), "entry_mass": (of_entries.mean(), SUMS), **left}
 
 
 def equal_rows(all_allowed, exact):

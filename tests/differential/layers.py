@@ -21,6 +21,7 @@ class Head:
         self.q, self.k, self.v, self.scale, self.causal = q, k, v, scale, causal
         self.allowed, self.bias, self.cap, self.sink, self.index = allowed, bias, cap, sink, index
         self.queries, self.keys, self.d, self.dv = len(q), len(k), q.shape[1], 0 if v is None else v.shape[1]
+        self.tokens = None  # how many of the keys are tokens, where others stand for some
 
     def rule(self, logits):
         """What a model does to scaled logits, as of (query, key)."""

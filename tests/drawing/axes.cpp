@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "data/compressed_entries.h"
 #include "drawing/fixed_lettering.h"
 #include "drawing/recording_ink.h"
 
@@ -27,6 +28,43 @@ TEST_CASE("tokens are named where there is room for their names") {
   CHECK(close.ticks[3].label == "↵");
   CHECK_FALSE(key_axis({0, 4}, 20, letters, TokenNames(sequence)).named);
   CHECK_FALSE(key_axis({0, 4}, 320, letters, {}).named);
+}
+
+TEST_CASE("compressed entries are counted apart from the tokens, behind a border") {
+  const FixedLettering letters;
+  CompressedEntries entries{.tokens = 100, .stands_for = {}};
+  for (Index e = 0; e < 25; ++e) entries.stands_for.push_back({4 * e, 4 * e + 4});
+  const Sequence sequence{.compressed = std::make_shared<const CompressedEntries>(entries)};
+  const PanelAxis all = key_axis({0, 125}, 400, letters, TokenNames(sequence));
+  CHECK(all.border == 100);
+  CHECK(all.label == "key (e: compressed)");
+  CHECK_FALSE(all.named);
+  Index of_entries = 0;
+  for (const Tick& tick : all.ticks) {
+    const bool entry = tick.label.starts_with("e");
+    CHECK(entry == (tick.at >= 100));
+    CHECK(tick.at == std::stod(tick.label.substr(entry)) + (entry ? 100 : 0));
+    of_entries += entry;
+  }
+  CHECK(of_entries >= 2);
+  CHECK(all.ticks.size() > static_cast<std::size_t>(of_entries) + 2);
+  const PanelAxis tokens = key_axis({0, 100}, 400, letters, TokenNames(sequence)),
+                  behind = key_axis({100, 125}, 400, letters, TokenNames(sequence));
+  CHECK_FALSE(tokens.border);
+  CHECK(tokens.label == "key");
+  CHECK_FALSE(behind.border);
+  CHECK(behind.label == "key (e: compressed)");
+  CHECK(behind.ticks.front().label == "e0");
+  const AxisNames of_keys(sequence);
+  CHECK(of_keys.numbered(105, letters, 1000) == "entry 5: tokens 20–23");
+  CHECK(of_keys.numbered(105, letters, 60) == "entry 5");
+  CHECK(of_keys.numbered(99, letters, 1000) == "99");
+  Panel panel;
+  panel.body = Raster{.values = Matrix(4, 5), .rows = {0, 100}, .cols = {0, 125}};
+  const Axes axes =
+      axes_of(panel, {.size = {400, 300}, .letters = letters, .names = TokenNames(sequence)});
+  CHECK(axes.x->label == "key (e: compressed)");
+  CHECK(axes.x->border == 100);
 }
 
 TEST_CASE("a tick keeps all digits of a code") {

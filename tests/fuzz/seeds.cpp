@@ -153,6 +153,14 @@ std::vector<std::string> safetensors_seeds() {
           .add("l.log_decay", "F32", "[1,2,3]", std::string(24, '\0'))
           .add("l.lambda", "F32", "[1,2,2]", floats(4))
           .bytes(),
+      Blob(metadata(R"("window":"1")"))
+          .qkv("")
+          .add("k_extra", "F32", "[1,1,3]", floats(3))
+          .add("v_extra", "F32", "[1,1,3]", floats(3))
+          .add("extra_tokens", "I32", "[1,2]", std::string("\0\0\0\0\2\0\0\0", 8))
+          .add("extra_indices", "I64", "[2,1]", std::string(8, '\0') + std::string(8, '\xff'))
+          .add("p", "F32", "[1,2,3]", floats(6))
+          .bytes(),
       Blob().add("attention", "F32", "[1,2,2]", floats(4)).bytes(),
       Blob().add("layer3.qkv", "F32", "[2,3,1,2]", floats(12)).bytes(),
       Blob()

@@ -6,6 +6,7 @@
 
 #include "data/random.h"
 #include "harness.h"
+#include "laws/compressed_heads.h"
 #include "reference.h"
 
 using namespace fovea;
@@ -390,6 +391,31 @@ TEST_CASE("golden: every back end gives the table's numbers in float32") {
       CHECK(std::abs(wide[11] - row.z5[1]) <= tolerance);
       CHECK(std::abs(checksum(wide) - row.checksum) <= 136 * tolerance);
     }
+}
+
+TEST_CASE("golden: a window of 2, mean entries of 2 tokens and a sink of .5 (CSA, HCA)") {
+  const CompressedHead head{.tokens = 8, .queries = 8, .size = 2, .window = 2, .sink = 0.5};
+  const Problem problem = head.of(golden_problem(true));
+  const std::vector<double> p = weights_of(head, problem);
+  std::vector<double> formula(16);
+  for (Index i = 0; i < 8; ++i)
+    for (Index j = 0; j < problem.keys(); ++j)
+      for (Index c = 0; c < 2; ++c)
+        formula[static_cast<std::size_t>(2 * i + c)] +=
+            p[static_cast<std::size_t>(i * problem.keys() + j)] * double{problem.v(j, c)};
+  const auto check = [](const std::vector<double>& z, double tolerance, double of_sum) {
+    CHECK(std::abs(z[10] - 2.465044) <= tolerance);
+    CHECK(std::abs(z[11] - .185010) <= tolerance);
+    CHECK(std::abs(checksum(z) - 169.303387) <= of_sum);
+  };
+  // The means of two rows are rounded to floats: by half a unit of 8, in sums of weights of 136.
+  check(formula, printed + 8 * 0x1p-24, printed + 136 * 8 * 0x1p-24);
+  for (const auto& backend : backends()) {
+    CAPTURE(backend->device());
+    const Matrix z = make_instance(*backend, problem, "exact", {}).apply(problem.v).z;
+    const double tolerance = printed + 16 * 8 * 0x1p-24;  // as above
+    check({z.data(), z.data() + 16}, tolerance, 136 * tolerance);
+  }
 }
 
 TEST_CASE("golden: row sums of theory mode have their floor outside the blocks (line 8)") {

@@ -35,8 +35,8 @@ NamedTensor bytes(const std::string& name, std::vector<Index> shape,
           .bytes = bytes_in_memory(std::as_bytes(std::span(*kept)), kept)};
 }
 
-NamedTensor integers(const std::string& name, std::vector<std::int64_t> values) {
-  const std::vector<Index> shape{std::ssize(values)};
+NamedTensor whole_tensor(const std::string& name, std::vector<Index> shape,
+                         std::vector<std::int64_t> values) {
   auto kept = std::make_shared<std::vector<std::int64_t>>(std::move(values));
   return {.name = name,
           .dtype = "I64",
@@ -44,6 +44,11 @@ NamedTensor integers(const std::string& name, std::vector<std::int64_t> values) 
           .shape = shape,
           .strides = packed_strides(shape, 8),
           .bytes = bytes_in_memory(std::as_bytes(std::span(*kept)), kept)};
+}
+
+NamedTensor integers(const std::string& name, std::vector<std::int64_t> values) {
+  const Index count = std::ssize(values);
+  return whole_tensor(name, {count}, std::move(values));
 }
 
 /// Two heads of four tokens, with more.
@@ -361,4 +366,194 @@ TEST_CASE("what a recurrence cannot have is refused, with what was found") {
   HeadChoice capped;
   capped.conditions.soft_cap = 5;
   CHECK(message({beta}, {}, capped) == it + " with soft cap 5" + expected);
+}
+
+namespace {
+
+/// Two heads of four tokens with two entries of two tokens, or with `tokens` in their place.
+std::vector<NamedTensor> compressed_tensors(std::vector<std::int64_t> tokens = {0, 2, 2, 4}) {
+  const auto count = std::ssize(tokens) / 2;
+  std::vector<float> k(static_cast<std::size_t>(2 * count * 3)), v = k;
+  for (std::size_t x = 0; x < k.size(); ++x) {
+    k[x] = static_cast<float>(x);
+    v[x] = -static_cast<float>(x);
+  }
+  return {real_tensor("k_extra", {2, count, 3}, k), real_tensor("v_extra", {2, count, 3}, v),
+          whole_tensor("extra_tokens", {count, 2}, std::move(tokens))};
+}
+
+/// The same with one more tensor.
+std::vector<NamedTensor> compressed_beside(NamedTensor one) {
+  std::vector<NamedTensor> all = compressed_tensors();
+  all.push_back(std::move(one));
+  return all;
+}
+
+/// The same without the tensor of this name.
+std::vector<NamedTensor> compressed_without(const std::string& name) {
+  std::vector<NamedTensor> all = compressed_tensors();
+  std::erase_if(all, [&](const NamedTensor& tensor) { return tensor.name == name; });
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("compressed entries are keys behind the tokens, seen once their last token is") {
+  const Source source = source_with(compressed_tensors(), {{"window", "2"}});
+  const Layer& layer = source.layers[0];
+  CHECK(layer.lengths() == Lengths{4, 6});
+  CHECK(layer.tokens() == 4);
+  CHECK(stated_causal(source, 0) == true);
+  CHECK(layer.conditions.text() == "a sliding window of 2, 2 compressed entries");
+  const Problem head = problem_of(source, {.head = 1});
+  CHECK(head.keys() == 6);
+  for (Index c = 0; c < 3; ++c) {
+    CHECK(head.k(3, c) == 0.5f);
+    CHECK(head.k(4, c) == static_cast<float>(6 + c));
+    CHECK(head.k(5, c) == static_cast<float>(9 + c));
+    CHECK(head.v(5, c) == -static_cast<float>(9 + c));
+  }
+  CHECK(admitted(head) == "100000 110010 011010 001111");
+  CHECK(conditions_text(head) == ", sliding window 2, 2 compressed entries");
+  // What a person says by hand is of the tokens, too.
+  CHECK(admitted(problem_of(source, {.conditions = {.causal = false, .window = 0}})) ==
+        "111111 111111 111111 111111");
+  CHECK(admitted(problem_of(source, {.conditions = {.window = 1}})) ==
+        "100000 010010 001010 000111");
+  CHECK(admitted(problem_of(source_with(compressed_tensors(), {{"causal", "false"}}), {})) ==
+        "111111 111111 111111 111111");
+}
+
+TEST_CASE("compressed entries are of a layer, or of all layers, and may be chosen by each query") {
+  std::vector<NamedTensor> named = compressed_tensors();
+  for (NamedTensor& tensor : named)
+    if (tensor.name != "extra_tokens") tensor.name = "layer3." + tensor.name;
+  CHECK(admitted(problem_of(source_with(named, {}, "layer3."), {})) ==
+        "100000 110010 111010 111111");
+  const auto chosen = [](std::vector<std::int64_t> lists, std::vector<Index> shape, Index head) {
+    const Source source = source_with(
+        compressed_beside(whole_tensor("extra_indices", std::move(shape), std::move(lists))));
+    CHECK(source.layers[0].conditions.text() == "2 compressed entries, chosen for each query");
+    return admitted(problem_of(source, {.head = head}));
+  };
+  // Entry 1 has not closed before the last token.
+  CHECK(chosen({0, 1, 1, -1, 0, 1, 1, 1}, {4, 2}, 1) == "100000 110000 111010 111101");
+  CHECK(chosen({-1, -1, -1, -1, 0, 0, 0, 1}, {2, 4, 1}, 0) == "100000 110000 111000 111100");
+  CHECK(chosen({-1, -1, -1, -1, 0, 0, 0, 1}, {2, 4, 1}, 1) == "100000 110010 111010 111101");
+}
+
+TEST_CASE("masks, biases and sinks beside compressed entries are of all keys") {
+  const std::vector<std::uint8_t> keys{1, 1, 0, 1, 1, 0};
+  CHECK(admitted(problem_of(source_with(compressed_beside(bytes("mask", {6}, keys))), {})) ==
+        "100000 110010 110010 110110");
+  std::vector<std::uint8_t> pairs(24, 1);
+  pairs[4 * 3 + 4] = 0;  // query 2, entry 0
+  CHECK(admitted(problem_of(source_with(compressed_beside(bytes("mask", {4, 6}, pairs))), {})) ==
+        "100000 110010 111000 111111");
+  const Problem biased =
+      problem_of(source_with(compressed_beside(real_tensor("bias", {6}, {0, 1, 2, 3, 4, 5}))), {});
+  CHECK(biased.rule->bias_of(3, 5, 6) == 5);
+  const Problem sunk =
+      problem_of(source_with(compressed_beside(real_tensor("sinks", {2}, {1, 2}))), {.head = 1});
+  CHECK(sunk.rule->sink == 2);
+  CHECK_THROWS_WITH_AS(
+      problem_of(source_with(compressed_beside(integers("segments", {0, 0, 1, 1, 1, 1}))), {}),
+      "dir/x.npz: 2 compressed entries beside documents; expected one of them", InputError);
+  CHECK_THROWS_WITH_AS(
+      problem_of(source_with(compressed_beside(real_tensor("alibi", {2}, {1, 1}))), {}),
+      "dir/x.npz: 2 compressed entries beside ALiBi slopes; expected one of them", InputError);
+}
+
+TEST_CASE("weights beside compressed entries are of all keys, and so are names of keys") {
+  const Source source =
+      source_with(compressed_beside(real_tensor("p", {2, 4, 6}, std::vector<float>(48, 0.25f))),
+                  {{"tokens", R"(["a","b","c","d"])"}});
+  REQUIRE(source.layers[0].imported.size() == 1);
+  CHECK(source.layers[0].imported[0].p.cols == 6);
+  const Sequence& keys = key_sequence_of(source, 0);
+  CHECK(keys.label(3) == "d");
+  CHECK(keys.label(4) == "entry 0");
+  CHECK(keys.numbered(5) == "entry 1: tokens 2–3");
+  CHECK(sequence_of(source, 0).label(3) == "d");
+  const Source other =
+      source_with(compressed_tensors({1, 2, 1, 4}), {{"key_tokens", R"(["a","b","c","e"])"}});
+  CHECK(key_sequence_of(other, 0).label(3) == "e");
+  CHECK(key_sequence_of(other, 0).numbered(4) == "entry 0: token 1");
+  CHECK_THROWS_WITH_AS(
+      source_with(compressed_beside(real_tensor("p", {2, 4, 4}, std::vector<float>(32, 0.25f)))),
+      "dir/x.npz: 'p' has shape [2,4,4]; expected [2,4,6]", InputError);
+}
+
+TEST_CASE("the queries of a step are the last tokens before the compressed entries") {
+  std::vector<NamedTensor> tensors{real_tensor("q", {1, 2, 3}, std::vector<float>(6, 1)),
+                                   real_tensor("k", {1, 4, 3}, std::vector<float>(12, 1)),
+                                   real_tensor("k_extra", {1, 2, 3}, std::vector<float>(6, 2)),
+                                   whole_tensor("extra_tokens", {2, 2}, {0, 2, 2, 4})};
+  const auto read = [&](std::map<std::string, std::string> metadata) {
+    metadata["layout"] = "[H,n,d]";
+    return source_from_tensors({"dir/x.npz", "npz", tensors, metadata, {}}, {});
+  };
+  const Source source = read({{"window", "1"}, {"tokens", R"(["a","b","c","d"])"}});
+  CHECK(admitted(problem_of(source, {})) == "001010 000111");
+  CHECK(key_sequence_of(source, 0).label(2) == "c");
+  CHECK(sequence_of(source, 0).label(0) == "c");
+  tensors[0] = real_tensor("q", {1, 5, 3}, std::vector<float>(15, 1));
+  CHECK_THROWS_WITH_AS(read({}),
+                       "dir/x.npz: 'k_extra' beside 5 queries, 4 keys; expected at most as many "
+                       "queries as tokens",
+                       InputError);
+}
+
+TEST_CASE("compressed entries that do not fit are refused with what was found and expected") {
+  const auto refused = [](std::vector<NamedTensor> tensors, const std::string& message) {
+    CHECK_THROWS_WITH_AS(problem_of(source_with(std::move(tensors)), {}),
+                         ("dir/x.npz" + message).c_str(), InputError);
+  };
+  refused(compressed_without("k_extra"), ": 'v_extra' without k_extra; expected both");
+  refused(compressed_without("v_extra"), ": 'k_extra' without v_extra; expected both");
+  refused(compressed_without("extra_tokens"), ": 'k_extra' without extra_tokens; expected both");
+  const auto with = [](NamedTensor one) {
+    std::vector<NamedTensor> all = compressed_without(one.name);
+    all.push_back(std::move(one));
+    return all;
+  };
+  refused(with(real_tensor("k_extra", {2, 2, 2}, std::vector<float>(8))),
+          ": 'k_extra' has shape [2,2,2]; expected [2,2,3]");
+  refused(with(real_tensor("k_extra", {3}, std::vector<float>(3))),
+          ": 'k_extra' has shape [3]; expected [2,m,3] of m entries, 1 or more");
+  refused(with(real_tensor("v_extra", {2, 1, 3}, std::vector<float>(6))),
+          ": 'v_extra' has shape [2,1,3]; expected [2,2,3]");
+  refused(with(whole_tensor("k_extra", {2, 2, 3}, std::vector<std::int64_t>(12))),
+          ": 'k_extra' has dtype I64; expected F64, F32, F16 or BF16");
+  refused(with(integers("extra_tokens", {0, 2, 4})),
+          ": 'extra_tokens' has shape [3]; expected [2,2], the first token of each entry and one "
+          "past the last");
+  refused(with(real_tensor("extra_tokens", {2, 2}, {0, 2, 2, 4})),
+          ": 'extra_tokens' has dtype F32; expected I32 or I64");
+  refused(compressed_tensors({0, 2, 2, 5}),
+          ", 'extra_tokens': entry 1 stands for the tokens [2,5); expected one or more of the 4 "
+          "tokens");
+  refused(compressed_tensors({0, 2, 3, 3}),
+          ", 'extra_tokens': entry 1 stands for the tokens [3,3); expected one or more of the 4 "
+          "tokens");
+  refused(compressed_tensors({-1, 2, 2, 4}),
+          ", 'extra_tokens': entry 0 stands for the tokens [-1,2); expected one or more of the 4 "
+          "tokens");
+  refused(compressed_tensors({2, 4, 0, 2}),
+          ", 'extra_tokens': entry 1 stands for the tokens [0,2) after [2,4); expected entries in "
+          "the order of their tokens");
+  refused(compressed_tensors({0, 4, 1, 2}),
+          ", 'extra_tokens': entry 1 stands for the tokens [1,2) after [0,4); expected entries in "
+          "the order of their tokens");
+  refused(compressed_beside(whole_tensor("extra_indices", {3, 1}, {0, 1, 0})),
+          ": 'extra_indices' has shape [3,1]; expected [4,entries] or [2,4,entries]");
+  refused(
+      compressed_beside(whole_tensor("extra_indices", {3, 4, 1}, std::vector<std::int64_t>(12))),
+      ": 'extra_indices' has shape [3,4,1]; expected [4,entries] or [2,4,entries]");
+  refused(compressed_beside(real_tensor("extra_indices", {4, 1}, {0, 0, 0, 0})),
+          ": 'extra_indices' has dtype F32; expected I32 or I64");
+  refused(compressed_beside(whole_tensor("extra_indices", {4, 1}, {0, 1, 2, 0})),
+          ", 'extra_indices': row 2 lists the entry 2; expected -1 to 1");
+  refused(compressed_beside(whole_tensor("extra_indices", {4, 1}, {0, 1, 0, -2})),
+          ", 'extra_indices': row 3 lists the entry -2; expected -1 to 1");
 }

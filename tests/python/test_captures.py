@@ -6,10 +6,11 @@ import unittest
 from package import ROOT, needs
 
 FOLDER = ROOT / "tests" / "captures"
-NAMES = ("bert_padded", "bloom", "gemma2", "gpt_oss", "kimi_linear", "llama", "mamba2", "masks", "mistral",
+NAMES = ("bert_padded", "bloom", "deepseek_v4", "gemma2", "gpt_oss", "kimi_linear", "llama", "mamba2", "masks", "mistral",
          "qwen3_next", "t5", "vit", "whisper_cross")
 CONDITIONS = {
     "bert_padded": ["mask"], "bloom": ["alibi", "causal"], "gemma2": ["softcap", "window", "causal", "scale"],
+    "deepseek_v4": ["k_extra", "extra_indices", "sinks", "window", "causal"],
     "gpt_oss": ["sinks", "window", "causal"], "llama": ["causal"], "masks": ["mask", "bias", "scale"],
     "mistral": ["window", "causal"], "qwen3_next": ["recurrence", "beta", "log_decay", "causal"],
     "kimi_linear": ["recurrence", "beta", "log_decay"], "mamba2": ["recurrence", "log_decay", "scale"],

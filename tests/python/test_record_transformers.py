@@ -271,6 +271,46 @@ class Record(OfTransformers):
         self.record(lambda: model(self.ids))
         self.assertEqual(self.recording.calls, ["layer0", "layer1"])
 
+    def compressing(self):
+        """DeepSeek V4 with a window alone, entries of 4 tokens that an indexer chooses, and all entries of 8 tokens."""
+        if not hasattr(self.transformers, "DeepseekV4Config"):
+            self.skipTest("this transformers has no DeepSeek V4")
+        kinds = ["sliding_attention", "compressed_sparse_attention", "heavily_compressed_attention"]
+        model = self.model("DeepseekV4Model", **{**SMALL, "num_hidden_layers": 3}, num_key_value_heads=1, head_dim=16,
+                           moe_intermediate_size=16, q_lora_rank=16, qk_rope_head_dim=8, o_groups=2, o_lora_rank=8,
+                           n_routed_experts=4, num_experts_per_tok=2, index_n_heads=2, index_head_dim=8, index_topk=2,
+                           sliding_window=5, layer_types=kinds,
+                           compress_rates=dict(zip(kinds[1:], (4, 8))))
+        for layer in model.layers:
+            layer.self_attn.sinks.normal_(1, 1)
+        return model, self.torch.randint(3, 40, (2, 29))
+
+    def test_compressed_entries(self):
+        model, pair = self.compressing()
+        plain = model(pair)[0]
+        content = self.record(lambda: model(pair), "2 more cannot be recorded: its weights are not")
+        self.assertTrue(self.torch.equal(plain, self.result[0]))
+        lines, good = self.captures.check(self.path())  # not done after a warning
+        self.assertTrue(good, "\n".join(lines))
+        both = [f"layer{i}.batch{b}" for i in (1, 2) for b in (0, 1)]
+        self.assertEqual(self.parts(content, "k_extra"),
+                         {f"{name}.k_extra": [1, 7 if "1." in name else 3, 16] for name in both})
+        self.assertEqual(self.parts(content, "extra_indices"), {f"layer1.batch{b}.extra_indices": [29, 2] for b in (0, 1)})
+        self.assertEqual((content.metadata["causal"], content.metadata["window"]), ("true", "5"))
+        self.assertEqual(content.arrays["layer1.batch0.extra_tokens"][:3].tolist(), [[0, 4], [0, 8], [4, 12]])
+        self.assertEqual(content.arrays["layer2.batch0.extra_tokens"].tolist(), [[0, 8], [8, 16], [16, 24]])
+        some = self.record(lambda: model(pair), "cannot be recorded", heads=[2], layers=1)
+        self.assertEqual(self.parts(some, "q"), {f"layer1.batch{b}.q": [1, 29, 16] for b in (0, 1)})
+
+    def test_compressed_entries_of_a_cache_are_refused(self):
+        model, pair = self.compressing()
+
+        def run():
+            cache = model(pair[:, :20], use_cache=True).past_key_values
+            model(pair[:, 20:21], past_key_values=cache, use_cache=True)
+
+        self.record(run, "it goes on from a cache of compressed entries")
+
     def test_weights_asked_of_pytorch(self):
         """WavLM asks multi_head_attention_forward for its weights."""
         model = self.model("WavLMModel", hidden_size=32, intermediate_size=32, num_hidden_layers=2,

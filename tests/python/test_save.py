@@ -45,6 +45,57 @@ class Save(InFolder):
                           "a.b.mask": (7,), "a.b.bias": (4, 5, 7), "a.b.alibi": (4,), "a.b.sinks": (4,)})
         self.assertEqual(content.types["a.b.alibi"], "F32")
 
+    def test_compressed_entries(self):
+        np = self.np
+        extra = dict(k_extra=self.k[:, :3], v_extra=self.v[:, :3], extra_tokens=[[0, 2], [2, 4], [3, 7]])
+        content = self.save(**extra, window=2, sinks=np.ones(4), extra_indices=np.zeros((5, 2), "i4"),
+                            kept=np.ones((5, 10), bool))
+        self.assertEqual((content.metadata["causal"], content.metadata["window"]), ("true", "2"))
+        self.assertEqual({name: content.arrays[f"layer0.{name}"].shape for name in (*extra, "extra_indices")},
+                         {"k_extra": (2, 3, 3), "v_extra": (2, 3, 6), "extra_tokens": (3, 2), "extra_indices": (5, 2)})
+        self.assertTrue((content.arrays["layer0.k_extra"] == self.k[:, :3]).all())
+        self.assertEqual(self.save(**extra, causal=False).metadata["causal"], "false")
+        self.fovea.save(self.path(), self.q[0], self.k[0], None, k_extra=self.k[0, :3],
+                        extra_tokens=extra["extra_tokens"])
+        self.assertEqual(self.fovea.read(self.path()).arrays["layer0.k_extra"].shape, (1, 3, 3))
+        wrong = [
+            (dict(k_extra=None), "v_extra and extra_tokens without k_extra; expected both"),
+            (dict(extra_tokens=None), "k_extra and v_extra without extra_tokens; expected both"),
+            (dict(v_extra=None), "v and v_extra: expected both, or neither"),
+            (dict(v_extra=self.v[:, :2]), r"v_extra has the shape \[2, 2, 6\]; expected \[Hkv, m, dv\], here \[2, 3, 6\]"),
+            (dict(k_extra=self.k[:1, :3]), r"k_extra has the shape \[1, 3, 3\]; expected \[Hkv, m, d\], here \[2, 3, 3\]"),
+            (dict(extra_tokens=[[0, 2]]), r"extra_tokens has the shape \[1, 2\]; expected \[3, 2\]"),
+            (dict(extra_tokens=np.ones((3, 2))), "extra_tokens has the type float64; expected integers"),
+            (dict(extra_tokens=[[0, 2], [2, 2], [3, 7]]), "extra_tokens has an entry without tokens"),
+            (dict(extra_tokens=[[0, 2], [2, 4], [3, 8]]), "to stand for some of the 7 tokens"),
+            (dict(extra_tokens=[[2, 4], [0, 4], [3, 7]]), "extra_tokens are not in order"),
+            (dict(extra_tokens=[[0, 4], [2, 3], [3, 7]]), "extra_tokens are not in order"),
+            (dict(extra_indices=np.zeros((4, 2), "i4")), r"extra_indices has the shape \[4, 2\]; expected \[5, entries\]"),
+            (dict(extra_indices=np.zeros((3, 5, 2), "i4")), r"extra_indices has the shape \[3, 5, 2\]"),
+            (dict(extra_indices=np.full((5, 2), 3)), "extra_indices has 3 to 3; expected -1 to 2"),
+            (dict(extra_indices=np.full((5, 2), -2)), "extra_indices has -2 to -2; expected -1 to 2"),
+            (dict(bias=np.ones((5, 7), "f4")), "bias beside k_extra; expected one of them"),
+            (dict(kept=np.ones((5, 7), bool)), r"kept has the shape \[5, 7\]"),
+        ]
+        for given, message in wrong:
+            with self.assertRaisesRegex(self.fovea.FoveaError, message):
+                self.save(**{**extra, **given})
+        with self.assertRaisesRegex(self.fovea.FoveaError, "5 queries and 3 tokens beside k_extra"):
+            self.fovea.save(self.path(), self.q, self.k[:, :3], self.v[:, :3], k_extra=self.k, v_extra=self.v,
+                            extra_tokens=[[0, 1]] * 7)
+
+    def test_heads_of_compressed_entries(self):
+        from fovea.save import call_of
+
+        of_heads = self.np.arange(4 * 5, dtype="i4").reshape(4, 5, 1) % 3
+        call = call_of(self.q, self.k, self.v, k_extra=self.k[:, :3], v_extra=self.v[:, :3],
+                       extra_tokens=[[0, 2], [2, 4], [3, 7]], extra_indices=of_heads)
+        one = call.of_heads([3])
+        self.assertTrue((one.compressed["k_extra"] == self.k[1:, :3]).all())
+        self.assertTrue((one.compressed["v_extra"] == self.v[1:, :3]).all())
+        self.assertTrue((one.compressed["extra_indices"] == of_heads[3:]).all())
+        one.check()
+
     def test_a_recurrence(self):
         q, gates = self.q.repeat(2, axis=1)[:, :7], -self.np.ones((4, 7))
         k, v = self.k.repeat(2, axis=0), self.v.repeat(2, axis=0)

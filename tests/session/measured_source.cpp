@@ -53,6 +53,23 @@ TEST_CASE("each query head of a group is measured by itself, under the mask of t
   CHECK(value_of(measured(source), "previous_token").estimate.value > both_ways);
 }
 
+TEST_CASE("beside compressed entries no key is at a distance, and weights are of all keys") {
+  Source source = grouped(4, 6);
+  Layer& layer = source.layers.front();
+  layer.conditions.causal = true;
+  layer.conditions.compressed = std::make_shared<const CompressedEntries>(
+      CompressedEntries{.tokens = 4, .stands_for = {{0, 2}, {2, 4}}});
+  layer.key_sequence = Sequence{.compressed = layer.conditions.compressed};
+  source.sequence.tokens = {"a", "b", "a", "b"};
+  name_keys_of_compressed(source);
+  CHECK(key_sequence_of(source, 0).label(3) == "b");
+  const MeasuredHead head = measured(source);
+  for (const char* id : {"previous_token", "within_16", "distance", "induction"})
+    CHECK(value_of(head, id).missing == "The keys are not the tokens of the queries.");
+  CHECK(value_of(head, "entropy").queries == 4);
+  CHECK(value_of(head, "effective_rank").missing == "");
+}
+
 TEST_CASE("keys are the tokens of the queries unless a source says otherwise") {
   const auto missing = [](const Source& source) {
     return value_of(measured(source), "previous_token").missing;

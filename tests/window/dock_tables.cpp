@@ -88,6 +88,25 @@ QStringList texts(const Readings& of) {
 
 }  // namespace
 
+TEST_CASE("the comparison tells where the weights of each column lie, also of exact attention") {
+  Window window(QString(FOVEA_TESTS) + "/captures/deepseek_v4.safetensors");
+  window->change({}, [](Session& s) { s.layer = 2; });
+  show(window, {find_view("heatmap")}, {"exact", "dsa"});
+  REQUIRE(window.settle());
+  const QTableWidget& table = comparison(window);
+  const auto cell = [&](const QString& measure, int column) {
+    for (int row = 0; row < table.rowCount(); ++row)
+      if (table.verticalHeaderItem(row)->text() == measure) return table.item(row, column)->text();
+    return QString("no such row");
+  };
+  for (const char* measure : {"mass on tokens", "mass on compressed entries", "mass on the sink"})
+    for (const int column : {0, 1}) {
+      CAPTURE(measure);
+      CHECK(cell(measure, column).toDouble() > 0);
+    }
+  CHECK(cell("relative output error", 0).isEmpty());
+}
+
 TEST_CASE("no number of the docks is broken, however long the label of another one") {
   const std::vector<Reading> short_ones{{"relative output error", "0.3565", ""},
                                         {"memory", "254 KiB", ""},

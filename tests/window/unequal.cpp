@@ -62,6 +62,26 @@ TEST_CASE("each variant that has no form for cross attention says so, and the ot
   }
 }
 
+TEST_CASE("compressed entries stand behind the tokens, and variants of one sequence say so") {
+  Window window(QString(FOVEA_TESTS) + "/captures/deepseek_v4.safetensors");
+  window->change({}, [](Session& s) { s.layer = 1; });
+  show(window, {find_view("heatmap"), find_view("spread")}, {"exact", "dsa", "window"});
+  REQUIRE(window.settle());
+  REQUIRE(window.study().lengths() == Lengths{27, 33});
+  const auto& model = *window.study().model();
+  CHECK(model.causal);
+  CHECK(model.key_sequence->numbered(28) == "entry 1: tokens 0–7");
+  CHECK(model.key_sequence->label(26) == model.sequence->label(26));
+  for (const auto& row : model.cells) {
+    for (const std::size_t c : {0, 1}) CHECK_FALSE(row[c].failed);
+    CHECK(row[2].status.find("takes all keys for the tokens of a sequence") != std::string::npos);
+  }
+  CHECK(window->findChild<QWidget*>("key_tokens")->isVisible());
+  const auto& spread = std::get<Raster>(panel(window, find_view("spread"), 0).body);
+  CHECK(spread.cols == IndexRange{0, 27});
+  window.shoot("compressed");
+}
+
 TEST_CASE("a search finds queries and keys by their own tokens") {
   Opened opened;
   Window& window = opened.window;

@@ -100,7 +100,7 @@ BenchOutcome run(const BenchOptions& options, const Console& console) {
                        .n = first.keys(),
                        .d = first.d(),
                        .heads = static_cast<Index>(problems.size()),
-                       .causal = first.causal};
+                       .causal = first.is_causal()};
   outcome.measurements =
       measure(problems, contenders_of(options, first), *backend,
               {.rounds = options.repeat, .seed = options.parameters.seed}, console.stop);

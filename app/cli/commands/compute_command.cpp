@@ -261,7 +261,7 @@ void run_compute(const ComputeOptions& options, const Console& console) {
   require_room(options, static_cast<Index>(heads.size()), report.lengths);
   const Problem first = options.heads.problem(source, heads.front(), console.stop);
   report.scale = first.scale;
-  report.causal = first.causal;
+  report.causal = first.is_causal();
   report.conditions = conditions_text(first);
   if (first.recurrence) report.recurrence = first.recurrence->name();
 

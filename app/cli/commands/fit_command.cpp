@@ -117,7 +117,7 @@ class Fitting {
       trainers_.push_back(
           make_trainer(fit_, learning, problem, options_.parameters.seed, backend, run));
       scale_ = problem.scale;
-      causal_ = problem.causal;
+      causal_ = problem.is_causal();
     }
     if (const std::string sample = sample_text(n_); !sample.empty())
       console_.err << "learning from and measuring on " << sample << '\n';

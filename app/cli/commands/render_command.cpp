@@ -132,8 +132,9 @@ std::vector<std::vector<Panel>> panels_of(RenderOptions& options, const Source& 
                         .estimate = options.estimate},
                        run);
   figure.footer = head_text(options, source) + ", " + problem.lengths().text() +
-                  ", d = " + std::to_string(problem.d()) + (problem.causal ? ", causal; " : "; ") +
-                  backend->device() + ", " + backend->precision();
+                  ", d = " + std::to_string(problem.d()) +
+                  (problem.is_causal() ? ", causal; " : "; ") + backend->device() + ", " +
+                  backend->precision();
   print_notes(console.err, grid.notes());
   options.trees = grid.trees();
   for (const ColumnTree& tree : options.trees)

@@ -466,11 +466,13 @@ void refuse_imported(const std::vector<const Variant*>& variants) {
 
 void tell_left_out(const std::vector<std::string>& ids, const Problem& head, std::ostream& out) {
   const auto chosen = variants_named(ids, &head);
-  std::string not_causal, only_causal, of_softmax;
+  std::string not_causal, only_causal, of_softmax, of_tokens;
   for (const Variant* variant : variants_named(ids)) {
     if (std::ranges::find(chosen, variant) != chosen.end()) continue;
     if (head.recurrence)
       add_item(of_softmax, variant->id);
+    else if (head.compressed && !variant->any_keys)
+      add_item(of_tokens, variant->id);
     else if (head.causal && !variant->has_causal_form())
       add_item(not_causal, variant->id);
     else if (!head.causal && !variant->has_bidirectional_form())
@@ -483,6 +485,7 @@ void tell_left_out(const std::vector<std::string>& ids, const Problem& head, std
   };
   tell("have no causal form", not_causal);
   tell("have no form without a causal mask", only_causal);
+  tell("take all keys for the tokens of a sequence", of_tokens);
   tell("replace softmax attention, and the head is a recurrence", of_softmax);
 }
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Dict, List, Optional, Sequence, Union
 
 from .arrays import is_torch, stacked, type_of
+from .compressed import check_compressed, of_heads as entries_of_heads
 from .conditions import Conditions, check_segments
 from .errors import FoveaError, need
 from .gradients import check_shapes
@@ -35,6 +36,7 @@ class Call:
     kept: Dict[str, Any] = field(default_factory=dict)  # what says which pairs are kept (selection.py)
     recurrence: Optional[Recurrence] = None  # in place of the softmax
     gradients: Dict[str, Any] = field(default_factory=dict)  # by their names (gradients.py)
+    compressed: Dict[str, Any] = field(default_factory=dict)  # keys that stand for tokens (compressed.py)
 
     @property
     def heads(self) -> int:
@@ -46,7 +48,14 @@ class Call:
 
     @property
     def keys(self) -> int:
+        """Those that are tokens."""
         return int(self.k.shape[1])
+
+    @property
+    def entries(self) -> int:
+        """The keys that stand for tokens, after those that are tokens."""
+        shape = self.compressed["k_extra"].shape if self.compressed else (0, 0)
+        return int(shape[1]) if len(shape) > 1 else 0
 
     def check(self) -> None:
         """Raises FoveaError where shapes do not fit each other."""
@@ -86,7 +95,8 @@ class Call:
         if self.recurrence is not None:
             self.recurrence.check(self)
         check_shapes(self.gradients, self.q, self.k, self.v)
-        check_selection(self.kept, self.heads, int(self.k.shape[0]), self.queries, self.keys)
+        check_compressed(self)
+        check_selection(self.kept, self.heads, int(self.k.shape[0]), self.queries, self.keys + self.entries)
         for name, tokens, count in (("tokens", self.tokens, self.queries),
                                     ("key_tokens", self.key_tokens, self.keys)):
             if tokens is not None and len(tokens) != count:
@@ -105,7 +115,8 @@ class Call:
         return replace(self, q=self.q[heads], k=self.k[used], v=None if self.v is None else self.v[used],
                        z=None if self.z is None else self.z[heads],
                        z_runs=[z[heads] for z in self.z_runs], conditions=self.conditions.of_heads(heads),
-                       recurrence=self.recurrence and self.recurrence.of_heads(heads), gradients={})
+                       recurrence=self.recurrence and self.recurrence.of_heads(heads), gradients={},
+                       compressed=entries_of_heads(self.compressed, heads, used, self.heads))
 
     def arrays(self) -> Dict[str, Any]:
         """The tensors by the names that they have in a file, without the prefix."""
@@ -117,7 +128,7 @@ class Call:
                                   ("segments", c.segments, numpy.int32)):
             arrays[name] = None if array is None else numpy.asarray(array, dtype=kind)
         gates = {} if self.recurrence is None else self.recurrence.arrays()
-        arrays.update({**gates, **self.gradients, **self.kept})
+        arrays.update({**gates, **self.gradients, **self.kept, **self.compressed})
         return {name: array for name, array in arrays.items() if array is not None}
 
     def write(self, file: Union[TensorWriter, TensorBytes, TensorMemory], prefix: str) -> Dict[str, str]:

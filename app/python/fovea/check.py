@@ -5,6 +5,7 @@ from typing import Any, Optional
 
 from .arrays import ROUNDING, numbers_of, type_of
 from .call import Call
+from .compressed import seen_entries
 from .conditions import seen_pairs
 from .errors import need
 
@@ -21,9 +22,11 @@ def plain_attention(call: Call, head: int, rows: Any) -> Any:
     c = call.conditions
     group = call.heads // int(call.k.shape[0])
     q = numbers_of(call.q[head])[rows].astype(numpy.float32)
-    k = numbers_of(call.k[head // group]).astype(numpy.float32)
-    v = numbers_of(call.v[head // group]).astype(numpy.float32)
+    k, v = (numbers_of(array[head // group]).astype(numpy.float32) for array in (call.k, call.v))
     scale = q.shape[1] ** -0.5 if c.scale is None else c.scale
+    if call.compressed:
+        k, v = (numpy.concatenate([array, numbers_of(call.compressed[name][head // group]).astype(numpy.float32)])
+                for array, name in ((k, "k_extra"), (v, "v_extra")))
     logits = numpy.float32(scale) * (q @ k.T)
     size = numpy.abs(logits)
     if c.softcap is not None:
@@ -38,6 +41,12 @@ def plain_attention(call: Call, head: int, rows: Any) -> Any:
     logits, size = logits + added, size + numpy.abs(added)
     seen = seen_pairs(c, call.queries, call.keys, rows)
     seen = seen[head] if seen.ndim == 3 else seen
+    if call.compressed:
+        places = numpy.arange(call.keys - call.queries, call.keys)
+        entries = seen_entries(call.compressed, bool(c.causal), places)
+        if entries.ndim == 3:
+            entries = entries[head * len(entries) // call.heads]
+        seen = numpy.concatenate([seen, entries[rows]], axis=1)
     logits = numpy.where(seen, logits, -numpy.inf).astype(numpy.float32)
     top = logits.max(axis=1, keepdims=True)
     if c.sinks is not None:

@@ -5,6 +5,7 @@ import os
 from typing import Any, Dict, List, Mapping, Optional, Union
 
 from .call import Call, shared_metadata
+from .compressed import compressed_of
 from .conditions import Conditions, recognised
 from .encoding import tokens_given
 from .errors import FoveaError
@@ -20,7 +21,8 @@ def save(path: "str | os.PathLike[str]", q: Any, k: Any, v: Any, *, tokens: Any 
          window: Optional[int] = None, softcap: Optional[float] = None, z: Any = None, z_runs: Any = None,
          mask: Any = None, bias: Any = None, alibi: Any = None, sinks: Any = None, segments: Any = None,
          beta: Any = None, log_decay: Any = None, recurrence: Optional[str] = None, kept: Any = None,
-         indices: Any = None, block_indices: Any = None, block_size: Any = None,
+         indices: Any = None, block_indices: Any = None, block_size: Any = None, k_extra: Any = None,
+         v_extra: Any = None, extra_tokens: Any = None, extra_indices: Any = None,
          gradients: Optional[Mapping[str, Any]] = None, model: Optional[str] = None, stream: Optional[str] = None,
          step: Optional[int] = None) -> None:
     """Writes q, k and v, tensors of PyTorch or NumPy, to a .safetensors file that Fovea opens.
@@ -42,6 +44,10 @@ def save(path: "str | os.PathLike[str]", q: Any, k: Any, v: Any, *, tokens: Any 
     `beta` [H, n] (1 by default) and `log_decay` [H, n], or [H, n, d] for each channel of the keys (0 by default); as in
     q, the axis of heads may be left out for one head, and a batch of one may come before it. q and k are then those
     that the recurrence uses, brought to norm 1 if it does that. It is causal, and `beta` alone says "delta".
+    `k_extra` [Hkv, m, d] and `v_extra` [Hkv, m, dv] are compressed entries, keys and values that each stand for tokens,
+    as those of CSA and HCA: entry c for the tokens from `extra_tokens[c, 0]` to before `extra_tokens[c, 1]`, in their
+    order. A query attends, beside the tokens of `window`, the entries that have closed, or of them those that
+    `extra_indices` [nq, most] or [H, nq, most] lists (-1: none). The head is causal unless `causal` says otherwise.
     `gradients` are those of a loss in a backward pass: `dz`, by z, has the shape of z, and one or more of `dq`, `dk`
     and `dv` have those of q, k and v; `dk` and `dv` may also be of every query head. Fovea says which rows are not the
     gradients of the attention.
@@ -52,7 +58,8 @@ def save(path: "str | os.PathLike[str]", q: Any, k: Any, v: Any, *, tokens: Any 
     call = call_of(q, k, v, tokens=tokens, key_tokens=key_tokens, scale=scale, causal=causal, window=window,
                    softcap=softcap, z=z, z_runs=z_runs, mask=mask, bias=bias, alibi=alibi, sinks=sinks,
                    segments=segments, beta=beta, log_decay=log_decay, recurrence=recurrence, kept=kept, indices=indices,
-                   block_indices=block_indices, block_size=block_size, gradients=gradients, model=model)
+                   block_indices=block_indices, block_size=block_size, k_extra=k_extra, v_extra=v_extra,
+                   extra_tokens=extra_tokens, extra_indices=extra_indices, gradients=gradients, model=model)
     with TensorWriter(path) as file:
         file.finish(write_call(file, call, name, stream, step))
 
@@ -74,7 +81,8 @@ def call_of(q: Any, k: Any, v: Any, *, tokens: Any = None, key_tokens: Any = Non
             z: Any = None, z_runs: Any = None, mask: Any = None, bias: Any = None, alibi: Any = None,
             sinks: Any = None, segments: Any = None, beta: Any = None, log_decay: Any = None,
             recurrence: Optional[str] = None, kept: Any = None, indices: Any = None, block_indices: Any = None,
-            block_size: Any = None, gradients: Optional[Mapping[str, Any]] = None, model: Optional[str] = None) -> Call:
+            block_size: Any = None, k_extra: Any = None, v_extra: Any = None, extra_tokens: Any = None,
+            extra_indices: Any = None, gradients: Optional[Mapping[str, Any]] = None, model: Optional[str] = None) -> Call:
     """The call of the arrays that `save` takes. Raises FoveaError for what does not fit."""
     q, k = _heads(q, "q"), _heads(k, "k")
     v, z = (None if array is None else _heads(array, name) for array, name in ((v, "v"), (z, "z")))
@@ -88,10 +96,15 @@ def call_of(q: Any, k: Any, v: Any, *, tokens: Any = None, key_tokens: Any = Non
     gates = _recurrence(beta, log_decay, recurrence, q)
     if gates is not None and conditions.causal is None:
         conditions.causal = True
+    entries = compressed_of(*(None if array is None else _heads(array, name)
+                              for array, name in ((k_extra, "k_extra"), (v_extra, "v_extra"))), extra_tokens,
+                            extra_indices)
+    if entries and conditions.causal is None:
+        conditions.causal = True
     return Call(q, k, v, z, conditions, tokens_given(tokens, "tokens"), tokens_given(key_tokens, "key_tokens"), model,
                 z_runs=_runs(z_runs),
                 kept=selection_of(kept, indices, block_indices, block_size), recurrence=gates,
-                gradients={} if gradients is None else _gradients(gradients))
+                gradients={} if gradients is None else _gradients(gradients), compressed=entries)
 
 
 def _recurrence(beta: Any, log_decay: Any, name: Optional[str], q: Any) -> Optional[Recurrence]:

@@ -2,11 +2,12 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
 
-from .arrays import LOWEST, type_of
+from .arrays import LOWEST, numbers_of, type_of
 from .call import Call, Weights
+from .compressed import choice_of, compressed_of, entry_tokens
 from .conditions import Conditions, recognised
 from .errors import FoveaError, need
 from .recurrence import Recurrence, recurrent_difference
@@ -30,12 +31,13 @@ class Seen:
     dropout: float = 0.0
     short_logits: bool = True  # logits are rounded to the type of q; else they are float32
     replaced: bool = False  # the model went on with another output than that of its attention
+    entries: List[Tuple[int, int]] = field(default_factory=list)  # the tokens of the last keys, if those stand for some
     goes_on = False  # there are no earlier tokens
 
     members = property(lambda self: int(self.q.shape[0]))
     heads = property(lambda self: int(self.q.shape[1]))
     queries = property(lambda self: int(self.q.shape[2]))
-    keys = property(lambda self: int(self.k.shape[2]))
+    keys = property(lambda self: int(self.k.shape[2]) - len(self.entries))  # those that are tokens
 
     def calls(self, total: int, outputs: bool) -> Iterator[Call]:
         """The call of each member of the batch; `total` tokens have been queries by now."""
@@ -45,13 +47,32 @@ class Seen:
         if self.ends_causal and total < keys and _hides(mask, total):  # places of a cache that are not filled yet
             keys, mask = total, mask[..., :total]
             bias = bias if bias is None or bias.shape[-1] == 1 else bias[..., :total]
+        beyond = mask  # of all keys
+        if self.entries:
+            if mask is None or bias is not None:
+                raise FoveaError("its compressed entries have no mask, or have a bias, which a file cannot hold")
+            mask = mask[..., :keys]
         for b in range(self.members):
             found = recognised(c, self.queries, keys, self.heads, _member(mask, b), _member(bias, b),
                                self.ends_causal)
             found.causal = bool(found.causal)
+            compressed = self._compressed(b, found, _member(beyond, b)) if self.entries else {}
             z = _plain(self.z[b]) if outputs and self.z is not None and not self.dropout else None
             yield Call(_plain(self.q[b]), _plain(_member(self.k, b)[:, :keys]), _plain(_member(self.v, b)[:, :keys]),
-                       z, found)
+                       z, found, compressed=compressed)
+
+    def _compressed(self, b: int, found: Conditions, mask: Any) -> Dict[str, Any]:
+        """The tensors of the entries of a member of the batch, by their names in a file."""
+        numpy = need("numpy", "Recording a model")
+        if not found.causal or found.mask is not None or found.bias is not None:
+            raise FoveaError("tokens beside its compressed entries have another mask than a causal one with a window: "
+                             "record texts without padding")
+        ends = numpy.asarray(self.entries, dtype="int32")
+        of_entries = numbers_of(_plain(mask[..., self.keys:]))
+        seen = of_entries if of_entries.dtype == bool else of_entries > LOWEST[type_of(mask)] / 2
+        choice = choice_of(seen[0] if seen.ndim == 3 and len(seen) == 1 else seen, ends[:, 1])
+        return compressed_of(_plain(_member(self.k, b)[:, self.keys:]), _plain(_member(self.v, b)[:, self.keys:]), ends,
+                             choice)
 
 
 @dataclass
@@ -190,7 +211,21 @@ def of_transformers(module: Any, kind: str, given: Dict[str, Any], z: Any, cross
     if z is not None:
         z = z.reshape(q.shape[0], queries, q.shape[1], v.shape[-1]).transpose(1, 2)
     return Seen(module, q, k, v, z, c, mask, bias, ends_causal=bool(is_causal) and not cross,
-                dropout=float(given.get("dropout") or 0.0), short_logits=kind != "sdpa")
+                dropout=float(given.get("dropout") or 0.0), short_logits=kind != "sdpa",
+                entries=_entries_of(module, queries, keys))
+
+
+def _entries_of(module: Any, queries: int, keys: int) -> List[Tuple[int, int]]:
+    """The tokens of the compressed entries that a module appends to its keys (DeepSeek-V4); none of others."""
+    compressor = getattr(module, "compressor", None)
+    rate = getattr(compressor, "compress_rate", None)
+    if not isinstance(rate, int) or rate < 1:
+        return []
+    entries = entry_tokens(queries, rate, overlapping=hasattr(compressor, "indexer"))
+    if keys != queries + len(entries):
+        raise FoveaError("it goes on from a cache of compressed entries, and the tokens that they stand for are no part "
+                         "of this call: record the whole text in one call of the model")
+    return entries
 
 
 def of_bloom(module: Any, q: Any, k: Any, v: Any, mask: Any, alibi: Any, scale: float, z: Any) -> Seen:

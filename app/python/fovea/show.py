@@ -30,7 +30,8 @@ def show(q: Any, k: Any, v: Any, *, name: str = "live", step: Optional[int] = No
          window: Optional[int] = None, softcap: Optional[float] = None, z: Any = None, z_runs: Any = None,
          mask: Any = None, bias: Any = None, alibi: Any = None, sinks: Any = None, segments: Any = None,
          beta: Any = None, log_decay: Any = None, recurrence: Optional[str] = None, kept: Any = None,
-         indices: Any = None, block_indices: Any = None, block_size: Any = None,
+         indices: Any = None, block_indices: Any = None, block_size: Any = None, k_extra: Any = None,
+         v_extra: Any = None, extra_tokens: Any = None, extra_indices: Any = None,
          gradients: Optional[Mapping[str, Any]] = None, model: Optional[str] = None, address: Optional[str] = None,
          token: Optional[str] = None, start: bool = True, strict: bool = False, timeout: float = 2.0) -> bool:
     """Shows q, k and v in the window of Fovea. Returns whether the window has them.
@@ -58,7 +59,8 @@ def show(q: Any, k: Any, v: Any, *, name: str = "live", step: Optional[int] = No
     call = call_of(q, k, v, tokens=tokens, key_tokens=key_tokens, scale=scale, causal=causal, window=window,
                    softcap=softcap, z=z, z_runs=z_runs, mask=mask, bias=bias, alibi=alibi, sinks=sinks,
                    segments=segments, beta=beta, log_decay=log_decay, recurrence=recurrence, kept=kept, indices=indices,
-                   block_indices=block_indices, block_size=block_size, gradients=gradients, model=model)
+                   block_indices=block_indices, block_size=block_size, k_extra=k_extra, v_extra=v_extra,
+                   extra_tokens=extra_tokens, extra_indices=extra_indices, gradients=gradients, model=model)
     call.check()
     deadline = time.monotonic() + timeout
     lock = _lock

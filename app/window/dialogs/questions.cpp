@@ -116,7 +116,9 @@ std::optional<std::pair<Index, Index>> ask_pair(Workspace& workspace) {
   const QStringList parts = text.split(QRegularExpression("[,\\s]+"), Qt::SkipEmptyParts);
   bool good_query = false, good_key = true;
   const Index query = parts.isEmpty() ? -1 : parts[0].toLongLong(&good_query);
-  const Index diagonal = std::clamp<Index>(query + lengths.offset(), 0, keys - 1);
+  const auto& compressed = workspace.study.key_sequence().compressed;
+  const Index tokens = compressed ? compressed->tokens : keys;
+  const Index diagonal = std::clamp<Index>(query + tokens - queries, 0, keys - 1);
   const Index key = parts.size() > 1 ? parts[1].toLongLong(&good_key) : diagonal;
   if (good_query && good_key && query >= 0 && key >= 0 && query < queries && key < keys)
     return std::pair{query, key};

@@ -59,7 +59,7 @@ QStringList warnings_of(const Study& study, const ColumnState& state) {
   const Variant& variant = find_variant(state.column.variant);
   if (state.diagnostics && !state.stale)
     for (const std::string& sentence : sentences_of(*state.diagnostics)) notes << to_qt(sentence);
-  if (head.problem) notes << mask_note(variant, head.problem->causal);
+  if (head.problem) notes << mask_note(variant, head.problem->is_causal());
   const bool is_softmax =
       variant.imported && state.computation && !is_read(state.computation->op->plan());
   const bool is_recurrence = variant.reference && head.problem && head.problem->recurrence;
@@ -74,7 +74,7 @@ QStringList warnings_of(const Study& study, const ColumnState& state) {
     const Plan& plan = state.computation->op->plan();
     for (const auto& note : plan.notes) notes << to_qt(note);
     notes << to_qt(note_of_numbers(*state.computation));
-    if (plan.fitted_to_all_tokens && state.computation->op->problem().causal)
+    if (plan.fitted_to_all_tokens && state.computation->op->problem().is_causal())
       notes << QString("The %1 built from all tokens, also from those after a query.")
                    .arg(plan.groups.branching.empty() ? "groups are" : "tree is");
   }
@@ -144,7 +144,7 @@ void AnswerBox::show_figures(const ColumnState& state) {
   const HeadState& head = study_.head_of(state);
   const auto figures = study_.shows_matrix()
                            ? std::nullopt
-                           : figures_of(state, head.problem && head.problem->causal,
+                           : figures_of(state, head.problem && head.problem->is_causal(),
                                         head.problem ? head.problem->recurrence.get() : nullptr);
   figures_->setVisible(figures.has_value());
   if (!figures) return;

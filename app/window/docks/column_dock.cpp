@@ -122,7 +122,8 @@ void ColumnDock::show_measures(const ColumnState& state) {
   std::vector<Reading> rows;
   const bool reference = is_reference(state.column.variant);
   const Evaluation known{.cost = state.computation ? &state.computation->cost : nullptr,
-                         .metrics = reference ? nullptr : state.metrics.get()};
+                         .metrics = reference ? nullptr : state.metrics.get(),
+                         .sections = sections_of(state)};
   for (const Measure& measure : measures())
     if (const auto measured = measure.of(known))
       rows.push_back(

@@ -164,6 +164,7 @@ void ComparisonDock::refresh() {
     evaluations.push_back({.cost = state.computation ? &state.computation->cost : nullptr,
                            .metrics = reference ? nullptr : state.metrics.get(),
                            .time = state.time.get(),
+                           .sections = sections_of(state),
                            .head = state.head});
   }
   ComparisonTable table = comparison_table(titles, evaluations);

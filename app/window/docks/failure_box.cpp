@@ -162,7 +162,7 @@ void FailureBox::show_keys() {
 Reading FailureBox::key_row(const ChangedKey& key, bool exact_only) const {
   const QString position = key_text(study_, key.key);
   QString name = position;
-  if (name.size() > 18) name.remove("patch ");  // its row and column say more
+  if (name.size() > 18) name.remove("patch ").remove("tokens ");  // the numbers say more
   QString weights = number_text(key.exact, 3);
   if (!exact_only) weights += " → " + weight_text(key.approximate, 3);
   return {shortened(name, 18), weights,

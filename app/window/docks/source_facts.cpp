@@ -21,7 +21,8 @@ QStringList tokens_of(const Source& source, Index layer) {
   const auto add = [&](const Sequence& sequence, const char* noun) {
     if (!sequence.tokens.empty()) lines << to_qt(plural(std::ssize(sequence.tokens), noun));
   };
-  const bool same = source.layers[std::size_t(layer)].lengths().equal();
+  const Layer& its = source.layers[std::size_t(layer)];
+  const bool same = its.queries() == its.tokens();
   add(sequence_of(source, layer), same ? "token" : "query token");
   if (!same) add(key_sequence_of(source, layer), "key token");
   return lines;
@@ -64,18 +65,19 @@ QString conditions_of(const Source& source, const Session& session, const Proble
   const bool mask = stated_causal(source, session.layer).has_value(),
              scale = stated_scale(source, session.layer).has_value();
   const bool by_hand = session.conditions.causal.has_value();
-  if (problem.causal || by_hand || mask || mask_is_assumed(source, session.layer))
+  if (problem.is_causal() || by_hand || mask || mask_is_assumed(source, session.layer))
     lines << QString("mask %1: %2")
-                 .arg(problem.causal ? "causal" : "none (bidirectional)",
+                 .arg(problem.is_causal() ? "causal" : "none (bidirectional)",
                       known(by_hand, mask || !mask_is_assumed(source, session.layer)));
   else
     lines << "mask: none (bidirectional)";
   lines << QString("scale %1: %2%3")
                .arg(number_text(problem.scale), session.conditions.scale || scale ? "" : "1/√d, ",
                     known(session.conditions.scale.has_value(), scale));
-  if (problem.window > 0 || session.conditions.window)
+  const Index window = *fovea::conditions_of(problem).window;
+  if (window > 0 || session.conditions.window)
     lines << QString("sliding window %1: %2")
-                 .arg(problem.window > 0 ? to_qt(plural(problem.window, "key")) : "none",
+                 .arg(window > 0 ? to_qt(plural(window, "key")) : "none",
                       known(session.conditions.window.has_value(),
                             layer.conditions.window.has_value()));
   const double cap = problem.rule ? problem.rule->soft_cap : 0;
@@ -100,6 +102,7 @@ QString facts_in_short(const Source& source, Index opened, bool causal) {
   const Layer& layer = source.layers[std::size_t(opened)];
   QStringList words = tokens_of(source, opened);
   if (words.isEmpty()) words << to_qt(plural(layer.queries(), "token"));
+  if (const auto& compressed = layer.conditions.compressed) words << to_qt(compressed->text());
   words << (causal ? "causal" : "no mask");
   return words.join(", ");
 }
