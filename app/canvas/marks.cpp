@@ -91,8 +91,8 @@ void draw_marked_leaves(Ink& ink, const Scene& scene, int row, int column) {
 }
 
 /// The patches of an image that are pinned and pointed at.
-void draw_patches(Ink& ink, const Scene& scene, const Rect& place) {
-  const auto& grid = scene.model.sequence->grid;
+void draw_patches(Ink& ink, const Scene& scene, int column, const Rect& place) {
+  const auto& grid = scene.model.queries_of(column).grid;
   if (!grid) return;
   const double w = place.width / grid->cols, h = place.height / grid->rows;
   const auto outline = [&](Index token, Rgba colour) {
@@ -118,7 +118,7 @@ void draw_marks(Ink& ink, const Scene& scene, int row, int column) {
   const Rect where = scene.grid.panel(row, column);
   if (scene.body<LeafSizes>(row, column)) draw_marked_leaves(ink, scene, row, column);
   if (scene.body<OutputPicture>(row, column))
-    draw_patches(ink, scene, scene.placed(row, column).plot);
+    draw_patches(ink, scene, column, scene.placed(row, column).plot);
   if (scene.model.is_empty()) return;
   const CanvasModel& model = scene.model;
   const bool down = has_query_axis(panel), over = has_key_axis(panel);

@@ -100,12 +100,13 @@ Pointer Scene::point_at(Point at) const {
   if (is_one_of<LeafSizes>(in))
     under.leaves = drawing::leaves_at(leaf_place(under.row, under.column), at);
   if (const auto* picture = std::get_if<OutputPicture>(&in->body);
-      picture && model.sequence->grid) {
+      picture && model.queries_of(under.column).grid) {
     const Rect plot = picture_place(*picture, where);
     if (plot.contains(at))
-      under.query = std::min(model.sequence->grid->token_at((at.y - plot.y) / plot.height,
-                                                            (at.x - plot.x) / plot.width),
-                             model.lengths.queries - 1);
+      under.query =
+          std::min(model.queries_of(under.column)
+                       .grid->token_at((at.y - plot.y) / plot.height, (at.x - plot.x) / plot.width),
+                   model.lengths.queries - 1);
   }
   return under;
 }

@@ -18,7 +18,10 @@ class AxisNames {
   AxisNames() = default;
   /// `sequence` must outlive it.
   explicit AxisNames(const Sequence& sequence) : sequence_(&sequence) {}
-  bool known() const { return sequence_ && (!sequence_->tokens.empty() || sequence_->grid); }
+  bool known() const {
+    return sequence_ &&
+           (!sequence_->tokens.empty() || sequence_->grid || !sequence_->places.empty());
+  }
   /// The keys that stand for tokens; null if there are none.
   const CompressedEntries* compressed() const {
     return sequence_ ? sequence_->compressed.get() : nullptr;

@@ -256,13 +256,12 @@ Source open_alone(const std::string& what, const OpenOptions& options);
 
 Source open_ordered(const std::string& what, const OpenOptions& options) {
   const auto [prefix, inner] = unwrap(what);
-  if (inner.empty())
+  if (inner.empty() || prefix.empty())
     throw UsageError(fovea::quoted(what) +
-                     ": expected ordered:ORDER:SOURCE, such as ordered:hilbert:video.npz");
-  if (is_ordered(inner) || is_live(inner))
-    throw UsageError(fovea::quoted(what) + ": " +
-                     (is_live(inner) ? "a stream keeps its order; expected a capture of it"
-                                     : "expected one order"));
+                     ": expected one order, ordered:ORDER:SOURCE, such as "
+                     "ordered:hilbert:video.npz");
+  if (is_live(inner))
+    throw UsageError(fovea::quoted(what) + ": a stream keeps its order; expected a capture of it");
   Source source = open_alone(std::string(inner), options);
   source = in_order(std::move(source), order_in(prefix));
   source.path = std::string(prefix) + source.path;
@@ -349,6 +348,9 @@ TensorFile read_kept(const std::string& path, const Source& source, const OpenOp
 }  // namespace
 
 Source open_source(const std::string& what, const OpenOptions& options) {
+  if (is_ordered(what) && !options.kept.empty())
+    throw UsageError("--mask says pairs in the order of the file, and the tokens of " +
+                     fovea::quoted(what) + " are in another; expected one of the two");
   Source source = open_alone(what, options);
   if (!options.kept.empty())
     add_results_of(read_kept(options.kept, source, options),

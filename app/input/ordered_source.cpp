@@ -18,10 +18,11 @@ bool holds_the_rest(const ImageGrid& grid, Index n) {
 }
 
 /// Why the attention of the layer is that of its order; empty if it is not.
-std::string why_bound(const Source& source, Index layer) {
+std::string order_dependence(const Source& source, Index layer) {
   const Layer& its = source.layers[static_cast<std::size_t>(layer)];
   if (!its.lengths().equal())
     return std::to_string(its.queries()) + " queries and " + std::to_string(its.keys()) + " keys";
+  if (has_own_keys(source, layer)) return "other tokens as keys than as queries";
   if (stated_causal(source, layer).value_or(false)) return "a causal mask";
   if (stated_conditions(source, layer).window.value_or(0) > 0) return "a sliding window";
   if (its.conditions.recurrence.present()) return "the gates of a recurrence";
@@ -29,29 +30,30 @@ std::string why_bound(const Source& source, Index layer) {
   return "";
 }
 
-void put_rows(HeadTensor& tensor, const Order& order) {
+void reorder_rows(HeadTensor& tensor, const Order& order) {
   if (tensor.rows > 1) tensor.row_order = order;
 }
 
-void put_pairs(HeadTensor& tensor, const Order& order) {
-  put_rows(tensor, order);
+void reorder_pairs(HeadTensor& tensor, const Order& order) {
+  reorder_rows(tensor, order);
   if (tensor.present()) tensor.col_order = order;
 }
 
 template <class T>
-void put_list(std::vector<T>& list, const Order& order) {
+void reorder_list(std::vector<T>& list, const Order& order) {
   std::vector<T> before = std::exchange(list, {});
-  for (std::size_t i = 0; i < before.size() && i < order->size(); ++i)
-    list.push_back(std::move(before[static_cast<std::size_t>((*order)[i])]));
+  if (before.size() != order->size()) return;  // it is of other tokens
+  for (const std::int32_t token : *order)
+    list.push_back(std::move(before[static_cast<std::size_t>(token)]));
 }
 
 /// False if something of it had to be left out.
-bool put_result(ImportedTensors& result, const Order& order) {
+bool reorder_result(ImportedTensors& result, const Order& order) {
   for (HeadTensor* tensor : {&result.z, &result.lse, &result.gradients.dz, &result.gradients.dq,
                              &result.gradients.dk, &result.gradients.dv})
-    put_rows(*tensor, order);
-  for (HeadTensor& tensor : result.z_runs) put_rows(tensor, order);
-  put_pairs(result.p, order);
+    reorder_rows(*tensor, order);
+  for (HeadTensor& tensor : result.z_runs) reorder_rows(tensor, order);
+  reorder_pairs(result.p, order);
   return !std::exchange(result.kept, {}).present();
 }
 
@@ -79,22 +81,23 @@ std::shared_ptr<const PatchOrder> order_of_patches(const ImageGrid& grid,
   return patches;
 }
 
-Sequence put_sequence(Sequence sequence, const TokenGrid& grid, const Order& order) {
+Sequence reordered(Sequence sequence, const TokenGrid& grid, const Order& order) {
   const auto n = static_cast<Index>(order->size());
   if (sequence.grid) sequence.grid->order = order_of_patches(*sequence.grid, *order);
   if (sequence.grid && !sequence.grid->order) sequence.grid.reset();
+  reorder_list(sequence.tokens, order);
   if (!sequence.grid && sequence.tokens.empty())
-    for (Index i = 0; i < n; ++i) sequence.tokens.push_back(name_of_place(grid, i));
-  put_list(sequence.tokens, order);
+    for (Index i = 0; i < n; ++i) sequence.places.push_back(name_of_place(grid, i));
+  reorder_list(sequence.places, order);
   return sequence;
 }
 
-void put_layer(Layer& layer, const Order& order, bool& left_out) {
-  for (HeadTensor* tensor : {&layer.q, &layer.k, &layer.v}) put_rows(*tensor, order);
+void reorder_layer(Layer& layer, const Order& order, bool& left_out) {
+  for (HeadTensor* tensor : {&layer.q, &layer.k, &layer.v}) reorder_rows(*tensor, order);
   for (HeadTensor* tensor : {&layer.attention, &layer.conditions.mask, &layer.conditions.bias})
-    put_pairs(*tensor, order);
-  put_list(layer.conditions.documents, order);
-  for (ImportedTensors& result : layer.imported) left_out |= !put_result(result, order);
+    reorder_pairs(*tensor, order);
+  reorder_list(layer.conditions.documents, order);
+  for (ImportedTensors& result : layer.imported) left_out |= !reorder_result(result, order);
   std::erase_if(layer.imported, [](const ImportedTensors& result) { return !result.present(); });
 }
 
@@ -109,10 +112,8 @@ std::string words_of(const TokenOrder& order, const TokenGrid& grid) {
          frames;
 }
 
-}  // namespace
-
-Values standard_order(const Source& source) {
-  const Index n = source.layers.front().queries();
+/// What an order of n tokens begins with.
+Values standard_order(const Source& source, Index n) {
   Values values;
   for (const Field& field : order_schema()) values.push_back(value_for_length(field, n));
   const std::optional<ImageGrid>& grid = source.sequence.grid;
@@ -123,34 +124,54 @@ Values standard_order(const Source& source) {
   return values;
 }
 
+/// How layers of one length are put in order.
+struct LengthOrder {
+  TokenOrder order;
+  TokenGrid grid;
+  Order tokens;
+
+  LengthOrder(const Source& source, const std::string& text, Index n)
+      : order(order_of(parse_order(text, standard_order(source, n)))),
+        grid(order, n),
+        tokens(std::make_shared<const std::vector<std::int32_t>>(tokens_in_order(order, n))) {}
+};
+
+}  // namespace
+
+Values standard_order(const Source& source) {
+  return standard_order(source, source.layers.front().queries());
+}
+
 Source in_order(Source source, const std::string& text) {
-  const TokenOrder order = order_of(parse_order(text, standard_order(source)));
-  std::map<Index, Order> orders;  // of each length
-  bool left_out = false;
+  std::map<Index, LengthOrder> orders;
   for (Index l = 0; l < std::ssize(source.layers); ++l) {
-    if (const std::string why = why_bound(source, l); !why.empty())
+    if (const std::string why = order_dependence(source, l); !why.empty())
       throw InputError(source.path, layer_label(source, l) + " has " + why +
                                         "; expected heads that have the same attention whatever "
                                         "the order of their tokens is");
-    Layer& layer = source.layers[static_cast<std::size_t>(l)];
-    const Index n = layer.queries();
-    Order& its = orders[n];
-    if (!its) its = std::make_shared<const std::vector<std::int32_t>>(tokens_in_order(order, n));
-    const TokenGrid grid(order, n);
-    for (std::optional<Sequence>* sequence : {&layer.sequence, &layer.key_sequence})
-      if (*sequence) *sequence = put_sequence(std::move(**sequence), grid, its);
-    put_layer(layer, its, left_out);
+    const Index n = source.layers[static_cast<std::size_t>(l)].queries();
+    if (!orders.contains(n)) orders.emplace(n, LengthOrder(source, text, n));
   }
-  const Index n = source.layers.front().queries();
-  const TokenGrid grid(order, n);
-  source.sequence = put_sequence(std::move(source.sequence), grid, orders[n]);
-  source.order = words_of(order, grid);
-  for (const std::string& note : grid.notes()) source.notes.push_back(note);
+  bool left_out = false;
+  for (Layer& layer : source.layers) {
+    const LengthOrder& its = orders.at(layer.queries());
+    // Layers of one length share the names of the source.
+    if (layer.sequence || orders.size() > 1)
+      layer.sequence = reordered(layer.sequence.value_or(source.sequence), its.grid, its.tokens);
+    if (layer.key_sequence)
+      layer.key_sequence = reordered(std::move(*layer.key_sequence), its.grid, its.tokens);
+    reorder_layer(layer, its.tokens, left_out);
+  }
+  const LengthOrder& first = orders.at(source.layers.front().queries());
+  source.sequence = reordered(std::move(source.sequence), first.grid, first.tokens);
+  source.order = words_of(first.order, first.grid);
+  for (const auto& [n, its] : orders)
+    for (const std::string& note : its.grid.notes()) source.notes.push_back(note);
   if (left_out)
     source.notes.push_back(
         "pairs that the file keeps are left out, as they are in the order of the file");
   source.name +=
-      order.path == TokenOrder::Path::hilbert ? ", along a Hilbert curve" : ", tile by tile";
+      first.order.path == TokenOrder::Path::hilbert ? ", along a Hilbert curve" : ", tile by tile";
   return source;
 }
 

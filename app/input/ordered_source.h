@@ -15,7 +15,7 @@ Values standard_order(const Source& source);
 /// The source with tokens in this order (token_order.h): Q, K, V, masks, biases and results that
 /// other programs computed, with the names of tokens. What lists or blocks keep is left out, with a
 /// note. Throws UsageError for an order that cannot be read, InputError for heads that depend on
-/// the order: causal ones, windows, recurrences, ALiBi, other keys than queries.
+/// the order (causal masks, windows, recurrences, ALiBi), and for other keys than queries.
 Source in_order(Source source, const std::string& order);
 
 }  // namespace fovea

@@ -352,7 +352,7 @@ std::string text_of(const SessionFile& file) {
   std::error_code not_there;
   Json json{{"fovea_session", version},
             {"source", absolute(s.source)},
-            {"source_is_directory", std::filesystem::is_directory(s.source, not_there)},
+            {"source_is_directory", std::filesystem::is_directory(innermost(s.source), not_there)},
             {"content_sha256", file.content_hash},
             {"layout", file.layout},
             {"selected_column", file.selected_column},

@@ -173,12 +173,12 @@ ContentElsewhere content_elsewhere(const std::string& path, const SessionFile& f
   ContentElsewhere out;
   for (const std::string& source : sources_of(file.session)) {
     const std::string one = file_of(source);
-    const bool shown = is_model_address(source) || is_words_or_picture(one);
+    const bool shown = is_model_address(innermost(source)) || is_words_or_picture(one);
     if (one.empty() || !fs::is_regular_file(one, error) || !shown ||
         fs::weakly_canonical(one, error).parent_path() == own)
       continue;
     // A session states only the hash of its source.
-    if (source == file.session.source && is_hash(file.content_hash))
+    if (in_own_order(source) == in_own_order(file.session.source) && is_hash(file.content_hash))
       out.needs_hash = true;
     else if (out.unknown.empty())
       out.unknown = one;

@@ -202,7 +202,7 @@ class HeadPages {
       table.header.push_back(measure->label);
       definitions.rows.emplace_back(measure->label, measure->definition);
     }
-    bool few = false, slow = false, cold = false;
+    bool few = false, slow = false, cold = false, intervals = false;
     int samples = 0;
     const auto times = in_.grid.times(run_);
     for (std::size_t c = 0; c < in_.columns.size(); ++c) {
@@ -212,6 +212,7 @@ class HeadPages {
         few |= time->timing.few_samples();
         slow |= time->slow;
         cold |= time->cold;
+        intervals |= time->total_speed_up && time->total_speed_up->interval;
         samples = std::max(samples, time->timing.total.samples);
       }
       const Evaluation evaluation = numbers_of(in_.grid.evaluated(c), time);
@@ -221,13 +222,12 @@ class HeadPages {
         table.rows.back().push_back(found ? to_text(*measure, *found) : "–");
       }
     }
-    table.caption =
-        "Times are medians of up to " + std::to_string(samples) +
-        " rounds after a warm-up, in each of which every attention runs once" +
-        (samples >= enough_samples ? "; speed-ups have intervals of 95 % confidence" : "") +
-        (cold ? "; what takes several seconds has its first, cold run alone" : "") +
-        (few ? "; some of few rounds" : "") +
-        (slow ? "; the machine was slowed down during some of them" : "") + ".";
+    table.caption = "Times are medians of up to " + std::to_string(samples) +
+                    " rounds after a warm-up, in each of which every attention runs once" +
+                    (intervals ? "; speed-ups have intervals of 95 % confidence" : "") +
+                    (cold ? "; what takes several seconds has its first, cold run alone" : "") +
+                    (few ? "; some of few rounds" : "") +
+                    (slow ? "; the machine was slowed down during some of them" : "") + ".";
     add(Heading{"Errors, cost and time"});
     add(std::move(table));
     add(std::move(definitions));

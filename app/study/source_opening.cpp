@@ -106,7 +106,7 @@ void SourceOpening::take(const std::shared_ptr<const Source>& source,
                          const std::optional<ContentHash>& hash, const SourceToOpen& as) {
   emit about_to_open(as);
   content_.reset();  // of the source before
-  if (!is_model_address(source->path)) {
+  if (!is_model_address(innermost(source->path))) {
     last_model_->forget();
     forget_hosted_model();
   }

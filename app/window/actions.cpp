@@ -333,7 +333,7 @@ class Actions : public QObject {
       if (const auto address = ask_order(window_.workspace())) editor_.choose_order(*address);
     });
     refreshers_.push_back([this, order] {
-      const std::string why = why_in_order(window_.workspace());
+      const std::string why = why_order_stays(window_.workspace());
       order->setEnabled(why.empty());
       order->setToolTip(to_qt(why));
     });

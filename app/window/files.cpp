@@ -287,8 +287,9 @@ void Files::open_session(const QString& path, const SessionFile& file, std::func
         SessionFile moved = file;
         moved.session.source = with_found(file.session.source, missing.path, found.toStdString());
         for (Column& column : moved.session.columns)
-          if (column.held && column.held->source == file.session.source)
-            column.held->source = moved.session.source;
+          if (column.held && in_own_order(column.held->source) == in_own_order(file.session.source))
+            column.held->source =
+                with_found(column.held->source, missing.path, found.toStdString());
         open_session(path, moved, then);
       });
 }

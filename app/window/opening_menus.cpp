@@ -5,7 +5,7 @@
 #include <QSettings>
 #include <utility>
 
-#include "data/model_address.h"
+#include "data/address.h"
 #include "input/assets.h"
 #include "input/model_place.h"
 #include "input/open_source.h"
@@ -47,7 +47,7 @@ void make_recent_menu(QMenu& menu, Files& files) {
   QObject::connect(&menu, &QMenu::aboutToShow, &menu, [&menu, &files] {
     menu.clear();
     for (const QString& path : QSettings().value("recent").toStringList()) {
-      const bool model = is_model_address(path.toStdString());
+      const bool model = is_model_address(innermost(path.toStdString()));
       const QString name = model ? to_qt(short_name(path.toStdString())) : path;
       menu.addAction(escaped(shortened(menu, name)), &menu, [&files, path] { files.open(path); })
           ->setToolTip(plain_tip(to_qt(readable_source(path.toStdString()))));

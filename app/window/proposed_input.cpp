@@ -23,7 +23,7 @@ std::string example_text() {
 
 /// The file of a source that no model computes.
 std::string file_of(const Source& source) {
-  return is_content(source.path) ? std::string(content_path(source.path)) : source.path;
+  return std::string(innermost(source.path));
 }
 
 ModelAddress of_model(const std::string& model) {

@@ -51,7 +51,7 @@ struct SpeedUp {
 /// What to say of a ratio of times, after "Exact's time over this one's".
 inline constexpr char speed_up_words[] =
     " in the same rounds: the median of the ratios, and an interval that holds it with 95 % "
-    "confidence, over at least 6 sittings (rounds without a pause between them)";
+    "confidence. Rounds without a pause between them count once, where there are enough others";
 /// `sittings` are the ratios of the rounds of each; there is at least one, and none is empty.
 SpeedUp speed_up_in(const std::vector<std::vector<double>>& sittings);
 /// Each round is a sitting.

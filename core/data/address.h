@@ -43,12 +43,15 @@ struct WrappedAddress {
   std::string_view prefix, inner;  // no prefix, and the source itself, if it is no such address
 };
 
+/// Orders and content are not nested in themselves: such a source has no prefix, and does not open.
 inline WrappedAddress unwrap(std::string_view source) {
   std::size_t size = 0;
   if (is_content(source)) size = content_prefix.size();
   if (is_ordered(source))
     size = std::min(source.find(':', ordered_prefix.size()), source.size() - 1) + 1;
-  return {source.substr(0, size), source.substr(size)};
+  const std::string_view inner = source.substr(size);
+  if (is_ordered(inner) || (is_content(source) && is_content(inner))) return {{}, source};
+  return {source.substr(0, size), inner};
 }
 
 /// The source without another order of its tokens.

@@ -130,8 +130,8 @@ void convert_all(const HeadTensor& from, Index head, Number* out, Index out_stri
 using Order = std::vector<std::int32_t>;
 
 /// Rows and columns in an order; null leaves them as they are.
-Matrix in_order(const Matrix& from, const Order* rows, const Order* cols,
-                const std::stop_token& stop) {
+Matrix reordered(const Matrix& from, const Order* rows, const Order* cols,
+                 const std::stop_token& stop) {
   require_memory(
       sizeof(float) * static_cast<double>(from.rows()) * static_cast<double>(from.cols()),
       "a head of " + std::to_string(from.rows()) + " x " + std::to_string(from.cols()) +
@@ -204,7 +204,7 @@ Matrix HeadTensor::read(Index head, const std::stop_token& stop) const {
     part->bytes->prepare(stop);
     convert_all(*part, head, out.row(part == &own ? 0 : own.rows), out.stride(), stop);
   }
-  return row_order || col_order ? in_order(out, row_order.get(), col_order.get(), stop)
+  return row_order || col_order ? reordered(out, row_order.get(), col_order.get(), stop)
                                 : std::move(out);
 }
 

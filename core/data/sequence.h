@@ -14,6 +14,7 @@ namespace fovea {
 /// An order of patches, and its inverse.
 struct PatchOrder {
   std::vector<std::int32_t> patch, place;  // the patch at a place; the place of a patch
+  friend bool operator==(const PatchOrder&, const PatchOrder&) = default;
 };
 
 /// Tokens prefix .. prefix + rows*cols - 1 are the patches of an image, in row-major order unless
@@ -34,7 +35,10 @@ struct ImageGrid {
   Index token_at(double down, double across) const {
     return token_of(Index(down * double(rows)), Index(across * double(cols)));
   }
-  friend bool operator==(const ImageGrid&, const ImageGrid&) = default;
+  friend bool operator==(const ImageGrid& a, const ImageGrid& b) {
+    const bool same_order = a.order == b.order || (a.order && b.order && *a.order == *b.order);
+    return a.rows == b.rows && a.cols == b.cols && a.prefix == b.prefix && same_order;
+  }
 
  private:
   Index patch_of(Index token) const {
@@ -49,6 +53,7 @@ struct Sequence {
   std::vector<std::string> tokens;  // UTF-8, decoded; empty when unknown
   std::optional<ImageGrid> grid;
   std::shared_ptr<const CompressedEntries> compressed = {};  // after the tokens, or null
+  std::vector<std::string> places = {};  // names of positions whose tokens are unknown
 
   bool is_compressed(Index i) const;
   /// The name of position i: the token, "patch (r, c)", "entry 5" or the index.

@@ -106,6 +106,11 @@ Problem problem_of(const Source& source, const HeadChoice& choice, const std::st
     for (Matrix* m : {&q, &k}) normalise_rows(*m);
   const HeadConditions conditions =
       choice.conditions.or_else(stated_conditions(source, choice.layer));
+  if (!source.order.empty() &&
+      (conditions.causal.value_or(false) || conditions.window.value_or(0) > 0))
+    throw InputError(where,
+                     "its tokens are in another order, along which a causal mask and a window mean "
+                     "nothing; expected neither, or the order of the file");
   Problem problem =
       make_problem(std::move(q), std::move(k), std::move(v), conditions.scale.value_or(0),
                    conditions.causal.value_or(false), choice.head);

@@ -50,36 +50,48 @@ TimedRuns first_run_alone(const Computation& computed, const Computation* exact)
 }
 
 constexpr int wanted_sittings = enough_samples + 3;
+constexpr std::size_t rounds_of_sitting = 4;
 
 /// `round_ms`: about the time that a round takes.
 RoundOptions rounds_for_interval(std::size_t columns, double round_ms) {
   constexpr double most_ms = 20e3;
   const double ms = std::max(1e3 * static_cast<double>(columns),
                              std::min(most_ms, (enough_samples + 2) * round_ms));
-  const std::size_t in_sitting = is_brief(round_ms) ? 4 : 1;
   return {.time = std::chrono::milliseconds(static_cast<std::int64_t>(ms)),
-          .most_rounds = wanted_sittings * in_sitting};
+          .most_rounds = wanted_sittings};
 }
 
-/// Rounds in several sittings, or in one if they are not brief.
+/// Rounds in several sittings, with pauses between them; in one call if they are long, as those are
+/// sittings by themselves.
 std::vector<TimedRuns> measure_sittings(const Problem& problem,
                                         const std::vector<ComputeRequest>& requests,
-                                        const RoundOptions& options, double round_ms,
-                                        const Backend& backend, Run& run) {
+                                        double round_ms, const Backend& backend, Run& run) {
   constexpr std::chrono::milliseconds pause{50};
-  const std::size_t rounds = options.most_rounds,
-                    sittings =
-                        is_brief(round_ms) ? std::min<std::size_t>(wanted_sittings, rounds) : 1;
+  RoundOptions options = rounds_for_interval(requests.size(), round_ms);
+  if (!is_brief(round_ms)) {
+    auto all = measure_rounds(problem, requests, options, backend, run);
+    if (all.front().sittings() > 1 || all.front().rounds.size() == 1) return all;
+  }
+  options.time /= wanted_sittings;
+  options.most_rounds = rounds_of_sitting;
   std::vector<TimedRuns> all(requests.size());
-  for (std::size_t s = 0; s < sittings; ++s) {
-    if (s > 0) std::this_thread::sleep_for(pause);
-    RoundOptions its = options;
-    its.with_memory = options.with_memory && s == 0;
-    its.time = options.time / static_cast<int>(sittings);
-    its.most_rounds = (s + 1) * rounds / sittings - s * rounds / sittings;
-    const auto more = measure_rounds(problem, requests, its, backend, run);
+  for (int sitting = 0; sitting < wanted_sittings; ++sitting) {
+    if (sitting > 0) std::this_thread::sleep_for(pause);
+    const auto more = measure_rounds(problem, requests, options, backend, run);
     for (std::size_t r = 0; r < all.size(); ++r) all[r].append(more[r]);
   }
+  return all;
+}
+
+/// As many rounds as the caller wants. Each is a sitting, as there are few.
+std::vector<TimedRuns> measure_single_rounds(const Problem& problem,
+                                             const std::vector<ComputeRequest>& requests,
+                                             const RoundOptions& options, const Backend& backend,
+                                             Run& run) {
+  auto all = measure_rounds(problem, requests, options, backend, run);
+  for (TimedRuns& runs : all)
+    for (std::size_t round = 0; round < runs.rounds.size(); ++round)
+      runs.rounds[round].sitting = static_cast<int>(round);
   return all;
 }
 
@@ -91,6 +103,7 @@ void TimedRuns::append(const TimedRuns& more) {
     round.sitting += before;
     rounds.push_back(std::move(round));
   }
+  paced = more.paced;
   if (more.memory) memory = more.memory;
 }
 
@@ -231,9 +244,9 @@ std::vector<TimedRuns> measure_again(const Problem& problem, const std::vector<R
     round_ms += computed->first_run.total_ms();
   }
   if (places.empty()) return all;
-  const RoundOptions wanted =
-      options.rounds.value_or(rounds_for_interval(requests.size(), round_ms));
-  const auto rounds = measure_sittings(problem, requests, wanted, round_ms, backend, run);
+  const auto rounds = options.rounds
+                          ? measure_single_rounds(problem, requests, *options.rounds, backend, run)
+                          : measure_sittings(problem, requests, round_ms, backend, run);
   std::size_t next = exact ? 1 : 0;
   for (const std::size_t c : places)
     all[c] = exact && columns[c].request.variant->reference ? rounds.front() : rounds[next++];

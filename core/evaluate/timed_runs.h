@@ -68,8 +68,8 @@ struct RoundOptions {
   std::size_t most_rounds = 16;
 };
 
-/// Measures rounds as repeat_for() counts them, in one sitting; rounds that take longer than
-/// long_round are a sitting each. In a round every request runs once from Q, K and V
+/// Measures rounds as repeat_for() counts them, in one sitting; a round that takes long_round or
+/// longer ends its sitting. In a round every request runs once from Q, K and V
 /// to Z, each round beginning with another one; after the last round the machine's pace is
 /// measured. If the first request is exact attention, the rounds of the others hold its run, too.
 /// The result has an element for each request.
@@ -93,13 +93,14 @@ struct Repeated {
 };
 
 struct RepeatOptions {
-  /// Without a value rounds take a second for each column at most, or as long as an interval needs.
+  /// With a value each of its rounds is a sitting. Without one there are several sittings, which
+  /// take at most a second for each column, or as long as an interval needs.
   std::optional<RoundOptions> rounds = {};
   double budget_ms = 5e3;  // of can_be_repeated()
 };
 
 /// Measures rounds of all columns, beside exact attention unless that is null, so that times and
-/// ratios come from the same rounds, in several sittings with pauses between them. A computation
+/// ratios come from the same rounds. A computation
 /// that takes too long to be repeated is not run again: its first run is its only round. A result
 /// that was read has no rounds. The result has an element for each column.
 std::vector<TimedRuns> measure_again(const Problem& problem, const std::vector<Repeated>& columns,

@@ -23,9 +23,10 @@ struct RadialParameters : GridParameters {
     using P = RadialParameters;
     auto reach = real_field<P>(
         "reach", "Reach w", "frames", &P::reach, 0, 131072, Axis::log2,
-        "A query attends the keys of its own frame and of the next ones whose places in the frame "
-        "are less than w T away, for T tokens of a frame; in frames 2 and 3 away half of that, in "
-        "frames 4 to 7 away a quarter, and so on.");
+        "Places of keys in their frames are less than w T away, for T tokens of a frame, in the "
+        "own "
+        "frame and those beside it. In frames 2 and 3 away they are half as far, in frames 4 to 7 "
+        "a quarter. Where that is less than one place, the own place is attended in some frames.");
     // A shorter head is taken for a single frame.
     reach.field.for_short_head = [](Index) { return Value(0.25); };
     reach.field.worth_trying = [](Index n) {
@@ -34,7 +35,8 @@ struct RadialParameters : GridParameters {
     };
     std::vector<TypedField<P>> all{
         reach, choice_field("first_frame", "First frame", &P::first_frame, {"attended", "masked"},
-                            "attended: all tokens attend the first frame, too.")};
+                            "attended: all tokens attend the first frame, too, if there are "
+                            "several.")};
     for (auto& field : grid_fields<P>()) all.push_back(std::move(field));
     return all;
   }
@@ -46,9 +48,10 @@ class RadialPlanner {
       : n_(problem.n()), p_(p), grid_(p, n_), planning_(planning) {}
 
   Plan plan() {
-    const IndexRange cells = grid_.cells(), text = grid_.text();
-    require_memory(sizeof(Tile) * static_cast<double>(number_of_blocks(cells.size(), strip)) *
-                       static_cast<double>(grid_.frames()),
+    const IndexRange text = grid_.text();
+    const auto frames = static_cast<double>(grid_.frames());
+    require_memory(sizeof(Tile) * frames * (frames + 1) *
+                       static_cast<double>(number_of_blocks(grid_.area(), strip)),
                    "the tiles of " + std::to_string(grid_.frames()) + " frames",
                    "Larger frames need less");
     if (text.size() > 0) pass_.tiles.push_back({text, {0, n_}});
@@ -89,7 +92,7 @@ class RadialPlanner {
     if (grid_.text().size() > 0) pass_.tiles.push_back({queries, grid_.text()});
     for (Index other = 0; other < grid_.frames(); ++other) {
       const IndexRange keys = tokens_of(other);
-      const bool whole = other == 0 && p_.first_frame == FirstFrame::attended;
+      const bool whole = other == 0 && grid_.frames() > 1 && p_.first_frame == FirstFrame::attended;
       const Index reach = whole ? grid_.area() : places_away(std::abs(frame - other)),
                   shift = (frame - other) * grid_.area();
       const IndexRange near =
@@ -120,7 +123,8 @@ Variant radial_variant() {
        .label = "Radial attention",
        .paper = "Li et al. 2025 (Radial Attention), without its rounding to blocks",
        .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ exp over Sᵢ,  Sᵢ: the text, the first frame, and in frames "
-                  "δ away |i mod T − j mod T| < w T / 2^⌊log₂ δ⌋",
+                  "δ away |i mod T − j mod T| < ⌊w T / b⌋, b = 2^⌊log₂ max(δ, 1)⌋; where w T < b "
+                  "the own place, if δ mod ⌈b / w T⌉ = 0",
        .summary = "In videos a window in each frame, half as wide at twice the distance.",
        .mask = Mask::bidirectional_only,
        .group = Group::grids,

@@ -71,7 +71,7 @@ Values parse_order(const std::string& text, Values values) {
   set_value(order_schema(), values, "path", item);
   while (std::getline(in, item, ',')) {
     const std::size_t at = item.find('=');
-    if (at == item.npos)
+    if (at == item.npos || item.starts_with("path="))
       throw UsageError("order " + quoted(text) + ": " + quoted(item) +
                        "; expected NAME=VALUE, such as height=30");
     set_value(order_schema(), values, item.substr(0, at), item.substr(at + 1));

@@ -151,7 +151,7 @@ def radial(head, p, drawn):
     near = (places < np.floor(window / halved)) & (window >= halved)
     with np.errstate(divide="ignore"):
         near |= (window < halved) & (places == 0) & (np.fmod(apart, np.ceil(np.divide(halved, window))) == 0)
-    if p["first_frame"] == "attended":
+    if p["first_frame"] == "attended" and frames > 1:
         near |= frame == 0
     return of_pairs(head, near | of_text[:, None] | of_text)
 

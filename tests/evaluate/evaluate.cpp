@@ -132,9 +132,9 @@ TEST_CASE("evaluate: rounds are beside exact attention, where the reference has 
   const EvaluateOptions timed{
       .times = RepeatOptions{.rounds = RoundOptions{.time = unlimited_time, .most_rounds = 2}}};
   const Evaluated found = all(sorted(), timed);
-  // Once alone, and in two sittings both in a round that warms up and in one that counts. The pace
-  // is that of the same number of tokens: exact attention is bound once more in each sitting.
-  CHECK(all.backend.bound == 1 + 2 * (2 * 2 + 1));
+  // Once alone, and both in a round that warms up and in two that count. The pace is that of the
+  // same number of tokens: exact attention is bound once more.
+  CHECK(all.backend.bound == 1 + 2 * 3 + 1);
   REQUIRE(found.rounds.rounds.size() == 2);
   for (const TimedRuns::Round& round : found.rounds.rounds) CHECK(round.exact);
   const Evaluated exact = all(request_of("exact"), timed);
@@ -143,7 +143,7 @@ TEST_CASE("evaluate: rounds are beside exact attention, where the reference has 
   all.reference.exact = nullptr;
   all.backend.bound = 0;
   const Evaluated alone = all(sorted(), timed);
-  CHECK(all.backend.bound == 1 + 2 * (2 + 1));
+  CHECK(all.backend.bound == 1 + 3 + 1);
   for (const TimedRuns::Round& round : alone.rounds.rounds) CHECK_FALSE(round.exact);
 }
 

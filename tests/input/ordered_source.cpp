@@ -164,6 +164,65 @@ TEST_CASE("heads that depend on the order of tokens are refused, and kept pairs 
         }).find("peano") != std::string::npos);
 }
 
+TEST_CASE("a mask in the order of the file, and a causal mask by hand, are refused") {
+  const TemporaryDirectory folder;
+  const std::string path = write(folder, {});
+  OpenOptions options;
+  options.kept = path;
+  CHECK(message_of<UsageError>([&] {
+          open_source(ordered(path), options);
+        }).find("in the order of the file") != std::string::npos);
+  const Source source = open_source(ordered(path));
+  CHECK_NOTHROW(problem_of(source, {}));
+  for (const HeadConditions& conditions :
+       {HeadConditions{.causal = true}, HeadConditions{.window = 5}})
+    CHECK(message_of<InputError>([&] {
+            problem_of(source, {.conditions = conditions});
+          }).find("in another order") != std::string::npos);
+  CHECK_NOTHROW(problem_of(open_source(path), {.conditions = {.causal = true}}));
+}
+
+TEST_CASE("layers of other lengths are put in the order of a file of their own") {
+  const TemporaryDirectory folder, alone;
+  std::vector<OutTensor> both, one;
+  for (const char* name : {"q", "k", "v"}) {
+    both.push_back(random_tensor(std::string("layer0.") + name, {1, 16, d}));
+    both.push_back(random_tensor(std::string("layer1.") + name, {1, 49, d}));
+    one.push_back({name, {1, 49, d}, both.back().values});
+  }
+  write_safetensors(folder / "both.safetensors", both, {{"causal", "false"}});
+  write_safetensors(alone / "one.safetensors", one, {{"causal", "false"}});
+  const Source many = open_source("ordered:hilbert:" + (folder / "both.safetensors")),
+               single = open_source("ordered:hilbert:" + (alone / "one.safetensors"));
+  const Problem a = problem_of(many, {.layer = 1}), b = problem_of(single, {});
+  for (Index i = 0; i < 49; ++i) {
+    for (Index c = 0; c < d; ++c) CHECK(a.q(i, c) == b.q(i, c));
+    CHECK(sequence_of(many, 1).label(i) == sequence_of(single, 0).label(i));
+  }
+  CHECK(sequence_of(many, 0).label(15) != sequence_of(many, 1).label(15));
+}
+
+TEST_CASE("a session with an order is guarded as one without, and so is a head that it keeps") {
+  const TemporaryDirectory folder, elsewhere;
+  const std::string secret = elsewhere.write("secret.npz", "the words of somebody"),
+                    reads = "model:bundled:text?input=" + secret;
+  for (const std::string& source : {reads, "ordered:hilbert:" + reads}) {
+    CAPTURE(source);
+    const SessionFile file{
+        .session = standard_session(source, n), .content_hash = {}, .layout = {}};
+    CHECK(content_elsewhere(folder / "s.fovea.json", file).unknown == secret);
+  }
+  // The head that is kept is of the file whose hash is stated.
+  const std::string content = "content:" + elsewhere.write("words.txt", "one two three");
+  SessionFile file{.session = standard_session("ordered:hilbert:" + content, n),
+                   .content_hash = std::string(64, 'a'),
+                   .layout = {}};
+  file.session.columns.front().held = HeldHead{.source = content, .layer = 0, .head = 0};
+  const ContentElsewhere found = content_elsewhere(folder / "s.fovea.json", file);
+  CHECK(found.unknown.empty());
+  CHECK(found.needs_hash);
+}
+
 TEST_CASE("the patches of a picture in another order keep their places in it") {
   const std::string cat = std::string(FOVEA_ASSETS) + "/image/cat.jpg";
   const std::string content = std::string(content_prefix) + cat;

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <set>
 
 #include "data/error.h"
 #include "harness.h"
@@ -45,6 +46,23 @@ TEST_CASE("grids: patterns have the numbers of pairs of public implementations")
   const Settings many{
       {"height", "7"}, {"width", "7"}, {"text", "0"}, {"reach", "2"}, {"pattern", "temporal"}};
   CHECK(pairs_of("svg", 2401, many) == 49 * 49 * (3 * 49 - 2));
+}
+
+TEST_CASE("grids: what is worth trying for a head of unknown origin costs less than exact") {
+  const Variant& radial = find_variant("radial");
+  std::set<Index> pairs;
+  for (const Value& reach : radial.schema.front().worth_trying(256))
+    pairs.insert(
+        pairs_of("radial", 256,
+                 {{"reach", to_text(reach)}, {"height", "16"}, {"width", "16"}, {"text", "0"}}));
+  CHECK(pairs.size() == 3);
+  CHECK(*pairs.rbegin() < 256 * 256);
+  // The tiles are counted, and too many are refused before they are made.
+  const Budget little(64 << 20);
+  const Problem large = make_data(Data::gaussian, 4096, 1, 1, false);
+  CHECK_THROWS_AS(make_plan(*backends().front(), large, "radial",
+                            {{"height", "1"}, {"width", "1"}, {"reach", "4096"}}),
+                  UnavailableError);
 }
 
 TEST_CASE("grids: a head of unknown origin is taken for a square picture") {

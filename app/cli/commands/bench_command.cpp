@@ -66,7 +66,9 @@ BenchInput input_of(const BenchOptions& options, const std::stop_token& stop) {
     return {"independent gaussians", std::move(drawn)};
   }
   const Source source = options.source.load(stop, options.backend.threads);
-  BenchInput input{is_model_address(source.path) ? source.name : options.source.what, {}};
+  BenchInput input{
+      is_model_address(source.path) || !source.order.empty() ? source.name : options.source.what,
+      {}};
   for (const Index head : options.heads.heads_in(source))
     input.problems.push_back(options.heads.problem(source, head, stop));
   return input;

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "cli/options/figure_names.h"
+#include "data/address.h"
 #include "data/error.h"
 #include "input/input_folder.h"
 #include "io/atomic_file.h"
@@ -71,7 +72,9 @@ Rounds EffectOptions::rounds_over(Index inputs) const {
 void EffectOptions::check(const std::string& address) const {
   if (!is_model_address(address))
     throw UsageError("effect: " + fovea::quoted(source.what) +
-                     " is no model; expected a model with --text or --input");
+                     (is_ordered(address)
+                          ? " is in another order; a model computes its tokens in their own"
+                          : " is no model; expected a model with --text or --input"));
   if (variants.empty() == policy.empty())
     throw UsageError("effect: expected either --variant or --policy");
   if (!policy.empty() && (searches() || sensitivity || curve))

@@ -192,6 +192,9 @@ void refuse_to_replace(const std::string& option, const std::string& output, con
 std::string SourceOptions::address() const {
   const std::string from = source_address();
   refuse_ignored(is_model_address(innermost(from)));
+  if (order.find(':') != order.npos)
+    throw UsageError("--order " + fovea::quoted(order) +
+                     ": expected hilbert or tiles, with parameters behind commas");
   return order.empty() ? from : std::string(ordered_prefix) + order + ":" + from;
 }
 

@@ -64,7 +64,7 @@ std::string shown_order(const std::string& source) {
 
 }  // namespace
 
-std::string why_in_order(const Workspace& workspace) {
+std::string why_order_stays(const Workspace& workspace) {
   const auto source = workspace.study.source();
   if (!source || source->layers.empty()) return "Nothing is open";
   if (is_live(innermost(source->path))) return "A stream keeps the order of the program";
@@ -102,7 +102,9 @@ std::optional<std::string> ask_order(Workspace& workspace) {
       form->set_path(choice->currentIndex() == hilbert ? "hilbert" : "tiles");
   };
   QObject::connect(choice, &QComboBox::currentIndexChanged, &dialog, show);
-  choice->setCurrentIndex(order.starts_with("tiles") ? tiles : hilbert);
+  choice->setCurrentIndex(order.empty()                ? as_in_the_source
+                          : order.starts_with("tiles") ? tiles
+                                                       : hilbert);
   show();
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel);
   QObject::connect(buttons, &QDialogButtonBox::accepted, &dialog, &QDialog::accept);

@@ -9,7 +9,7 @@ namespace fovea {
 struct Workspace;
 
 /// Why the tokens of the open source keep their order; empty if they can have another one.
-std::string why_in_order(const Workspace& workspace);
+std::string why_order_stays(const Workspace& workspace);
 
 /// The address of the open source with its tokens in the order that was chosen, or as they are in
 /// the file. Nothing if the user cancels.

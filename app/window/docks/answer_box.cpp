@@ -67,8 +67,12 @@ QStringList warnings_of(const Study& study, const ColumnState& state) {
     notes << "Rows of P need not sum to 1.";
   if (is_recurrence || (variant.signed_entries && !is_softmax))
     notes << "Entries of P may be negative.";
-  if (head.source && head.source != study.source() &&
-      sequence_of(*head.source, head.key.choice.layer).tokens != study.sequence().tokens)
+  const auto has_other_tokens = [&] {
+    const Sequence &its = sequence_of(*head.source, head.key.choice.layer),
+                   &shown = study.sequence();
+    return its.tokens != shown.tokens || its.places != shown.places || its.grid != shown.grid;
+  };
+  if (head.source && head.source != study.source() && has_other_tokens())
     notes << "This head has other tokens: the axes show those of the opened source.";
   if (state.computation) {
     const Plan& plan = state.computation->op->plan();

@@ -76,7 +76,7 @@ Dense<Real> radial(const Instance& x) {
   return weighted<Real>(x.problem, [&](Index i, Index j) {
     const Spot a = spot_of(x, i), b = spot_of(x, j);
     if (a.text || b.text || i == j) return true;
-    if (p.text("first_frame") == "attended" && b.frame == 0) return true;
+    if (p.text("first_frame") == "attended" && b.frame == 0 && b.frames > 1) return true;
     const Index apart = std::abs(a.frame - b.frame);
     double width = p.real("reach") * static_cast<double>(a.height * a.width);
     Index every = 1;
