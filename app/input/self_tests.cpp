@@ -80,7 +80,7 @@ std::string verdict_text(const Verdict& verdict) {
 
 std::vector<std::string> verdict_names(const CudaDevice& device) {
   std::vector<std::string> names;
-  for (const char* precision : precisions) {
+  for (const char* precision : gpu_precisions) {
     if (const std::string name = wgmma_verdict_name(device, precision); !name.empty())
       names.push_back(name);
     names.emplace_back(precision);
@@ -95,7 +95,7 @@ std::string wgmma_verdict_name(const CudaDevice& device, const std::string& prec
 std::optional<CudaOptions> options_of_verdict(const std::string& name) {
   const bool wgmma = name.ends_with(wgmma_ending);
   const std::string precision = wgmma ? name.substr(0, name.size() - wgmma_ending.size()) : name;
-  if (std::ranges::find(precisions, precision) == precisions.end()) return std::nullopt;
+  if (std::ranges::find(gpu_precisions, precision) == gpu_precisions.end()) return std::nullopt;
   if (wgmma && !can_use_wgmma(precision)) return std::nullopt;
   return CudaOptions{.precision = precision, .wgmma = wgmma};
 }

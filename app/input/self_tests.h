@@ -13,7 +13,7 @@
 namespace fovea {
 
 /// The precisions in which products can be computed on a GPU.
-inline constexpr std::array precisions{"fp32", "fp32-split", "bf16", "fp16"};
+inline constexpr std::array gpu_precisions{"fp32", "fp32-split", "bf16", "fp16"};
 
 /// The names of the verdicts on a device: each precision has one and, on GPUs that multiply 16 bits
 /// by warpgroups (CudaDevice::wgmma), also "bf16-wgmma" and "fp16-wgmma".

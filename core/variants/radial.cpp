@@ -30,7 +30,7 @@ struct RadialParameters : GridParameters {
     // A shorter head is taken for a single frame.
     reach.field.for_short_head = [](Index) { return Value(0.25); };
     reach.field.worth_trying = [](Index n) {
-      return n < default_length ? std::vector<Value>{0.25, 0.5, 0.125}
+      return n < default_length ? std::vector<Value>{0.25, 0.5, 0.125, 0.0625}
                                 : std::vector<Value>{1.0, 0.5, 2.0, 0.25};
     };
     std::vector<TypedField<P>> all{
@@ -123,8 +123,8 @@ Variant radial_variant() {
        .label = "Radial attention",
        .paper = "Li et al. 2025 (Radial Attention), without its rounding to blocks",
        .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ exp over Sᵢ,  Sᵢ: the text, the first frame, and in frames "
-                  "δ away |i mod T − j mod T| < ⌊w T / b⌋, b = 2^⌊log₂ max(δ, 1)⌋; where w T < b "
-                  "the own place, if δ mod ⌈b / w T⌉ = 0",
+                  "δ away |i mod T − j mod T| < ⌊w T / b⌋, b: the largest power of 2 ≤ max(δ, 1); "
+                  "where w T < b the own place, if δ mod ⌈b / w T⌉ = 0",
        .summary = "In videos a window in each frame, half as wide at twice the distance.",
        .mask = Mask::bidirectional_only,
        .group = Group::grids,

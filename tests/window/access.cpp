@@ -224,7 +224,7 @@ TEST_CASE("settings that would change nothing are disabled and say why") {
   window->change("views", [](Session& s) { s.views = {find_view("mask")}; });
   REQUIRE(window.settle());
   CHECK_FALSE(pool->isEnabled());
-  CHECK(pool->toolTip().contains("No row is pooled (heatmap, error)"));
+  CHECK(pool->toolTip().contains("No row is pooled (heatmap, error, "));
 }
 
 TEST_CASE("keys are listed and changed, and a key with two meanings is reported and refused") {

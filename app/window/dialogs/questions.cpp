@@ -27,7 +27,7 @@ void choose_back_end(Workspace& workspace, const DeviceReport& report) {
           .arg(to_qt(backend.device()), to_qt(backend.precision()),
                to_qt(report.device ? report.device->name : "none (" + report.why_not + ")"));
   QStringList choices{"cpu fp32"};
-  for (const char* precision : precisions) {
+  for (const char* precision : gpu_precisions) {
     if (!report.device) break;
     bool passed = false;
     for (const std::string& name :
