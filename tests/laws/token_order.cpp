@@ -102,8 +102,9 @@ TEST_CASE("orders: a text gives the values that it was made from, and a wrong on
                                     {"hilbert,height=2x", "2x"},
                                     {"hilbert,heigth=2", "heigth"},
                                     {"tiles,", "NAME=VALUE"}}) {
-    CAPTURE(std::string(text));
-    const std::string message = message_of<UsageError>([&] { parse_order(text, standard); });
+    const std::string order = text;
+    CAPTURE(order);
+    const std::string message = message_of<UsageError>([&] { parse_order(order, standard); });
     CHECK(message.find(found) != message.npos);
   }
 }
