@@ -157,7 +157,8 @@ TEST_CASE("numbers of keys keep their distance") {
 }
 
 TEST_CASE("law: zeros lie on a logarithmic axis, below all other amounts and above its end") {
-  for (const auto& [from, to] : {std::pair{10.0, 210.0}, {210.0, 10.0}}) {
+  for (const std::pair<double, double>& ends : {std::pair{10.0, 210.0}, {210.0, 10.0}}) {
+    const double from = ends.first, to = ends.second;
     PanelAxis axis{.low = 1, .high = 100, .logarithmic = true, .zeros = 0.1};
     const auto share = [&](double value) {
       return (axis.place(value, from, to) - from) / (to - from);
