@@ -41,6 +41,13 @@ TEST_CASE("grids: patterns have the numbers of pairs of public implementations")
   CHECK(
       pairs_of("radial", 8, {{"height", "1"}, {"width", "2"}, {"text", "0"}, {"reach", "0.75"}}) ==
       8 + 14 + 10 + 6);
+  // Four frames of four: all pairs of neighbours, and places less than two apart beyond.
+  CHECK(pairs_of("radial", 16,
+                 {{"height", "1"},
+                  {"width", "4"},
+                  {"text", "0"},
+                  {"reach", "1"},
+                  {"first_frame", "masked"}}) == 10 * 16 + 6 * 10);
   // 2 x 49 / 49 tokens apart, though 2 / 49 is no binary fraction: 49 x 49 frames of 3 x 49 - 2
   // near places.
   const Settings many{
