@@ -68,11 +68,9 @@ std::string first_words(const std::string& text) {
 
 /// A model is named with what it reads, and not by its address, which holds all of a text.
 Facts::Rows facts_of_source(const std::string& path, const std::string& content_hash) {
-  if (is_ordered(path)) {
-    const auto [prefix, inner] = unwrap(path);
-    Facts::Rows rows = facts_of_source(std::string(inner), content_hash);
-    rows.emplace_back("Order of tokens", prefix.substr(ordered_prefix.size()));
-    rows.back().second.pop_back();  // the colon
+  if (const std::string_view order = order_in(path); !order.empty()) {
+    Facts::Rows rows = facts_of_source(std::string(in_own_order(path)), content_hash);
+    rows.emplace_back("Order of tokens", order);
     return rows;
   }
   if (!is_model_address(path)) return {{"Source", path}, {"SHA-256 of its content", content_hash}};

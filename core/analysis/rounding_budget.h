@@ -28,7 +28,7 @@ class RoundingBudget {
   double usual(Index i, double spread, double norm) const;
 
  private:
-  /// The relative error of a weight, after so many roundings of a logit and of the sum.
+  /// The relative error of a weight, from the numbers of roundings of its logit and of the sum.
   double relative(Index i, double of_logit, double of_sum) const;
 
   const Problem& problem_;

@@ -43,7 +43,8 @@ struct WrappedAddress {
   std::string_view prefix, inner;  // no prefix, and the source itself, if it is no such address
 };
 
-/// Orders and content are not nested in themselves: such a source has no prefix, and does not open.
+/// A nested order, or content of content, is no such address. It has no prefix, which ends every
+/// recursion, and it does not open.
 inline WrappedAddress unwrap(std::string_view source) {
   std::size_t size = 0;
   if (is_content(source)) size = content_prefix.size();
@@ -52,6 +53,14 @@ inline WrappedAddress unwrap(std::string_view source) {
   const std::string_view inner = source.substr(size);
   if (is_ordered(inner) || (is_content(source) && is_content(inner))) return {{}, source};
   return {source.substr(0, size), inner};
+}
+
+/// "hilbert" of "ordered:hilbert:video.npz"; empty if the source has no such order.
+inline std::string_view order_in(std::string_view source) {
+  std::string_view prefix = unwrap(source).prefix;
+  if (!is_ordered(prefix)) return {};
+  prefix.remove_prefix(ordered_prefix.size());
+  return prefix.substr(0, prefix.find(':'));
 }
 
 /// The source without another order of its tokens.

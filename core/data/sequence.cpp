@@ -12,7 +12,7 @@ bool Sequence::is_compressed(Index i) const {
 std::string Sequence::label(Index i) const {
   if (is_compressed(i)) return compressed->name(i);
   if (i >= 0 && i < std::ssize(tokens)) return tokens[i];
-  if (i >= 0 && i < std::ssize(places)) return places[static_cast<std::size_t>(i)];
+  if (i >= 0 && i < std::ssize(position_names)) return position_names[static_cast<std::size_t>(i)];
   if (grid && grid->contains(i))
     return "patch (" + std::to_string(grid->row_of(i)) + ", " + std::to_string(grid->col_of(i)) +
            ")";
@@ -21,7 +21,7 @@ std::string Sequence::label(Index i) const {
 }
 
 std::string Sequence::numbered(Index i) const {
-  if (is_compressed(i)) return compressed->text(i);
+  if (is_compressed(i)) return compressed->description(i);
   constexpr int longest = 24;  // characters
   const std::string index = std::to_string(i);
   std::string name = label(i);

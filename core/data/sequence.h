@@ -53,7 +53,7 @@ struct Sequence {
   std::vector<std::string> tokens;  // UTF-8, decoded; empty when unknown
   std::optional<ImageGrid> grid;
   std::shared_ptr<const CompressedEntries> compressed = {};  // after the tokens, or null
-  std::vector<std::string> places = {};  // names of positions whose tokens are unknown
+  std::vector<std::string> position_names = {};              // where tokens are unknown
 
   bool is_compressed(Index i) const;
   /// The name of position i: the token, "patch (r, c)", "entry 5" or the index.

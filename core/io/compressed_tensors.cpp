@@ -120,7 +120,7 @@ class CompressedReader {
 
 }  // namespace
 
-bool may_be_compressed(const std::string& name) {
+bool may_be_entry_tensor(const std::string& name) {
   return std::ranges::any_of(entry_names, [&](Names names) { return ends_in(name, names); });
 }
 

@@ -10,7 +10,7 @@
 namespace fovea {
 
 /// Whether a tensor of this name may be one, after a prefix or without.
-bool may_be_compressed(const std::string& name);
+bool may_be_entry_tensor(const std::string& name);
 
 /// Joins what the file holds for a layer to its keys and values:
 ///   k_extra, v_extra  [Hkv, m, d] and [Hkv, m, dv]

@@ -189,7 +189,7 @@ NamedTensor read_header(Member& member, const std::string& name, bool as_bfloat1
 /// Whether an array can be used. The others are only listed.
 bool has_use(const NamedTensor& tensor) {
   return tensor.type && (is_float(*tensor.type) || may_be_condition(tensor.name) ||
-                         may_be_compressed(tensor.name) || may_be_selection(tensor.name));
+                         may_be_entry_tensor(tensor.name) || may_be_selection(tensor.name));
 }
 
 /// `was_read` is called with the bytes of each piece.

@@ -171,7 +171,8 @@ void apply_metadata(Source& source, const std::stop_token& stop) {
   for (Layer& layer : source.layers) apply_to_layer(source, layer, stop);
   if (const auto* text = find("tokens"))
     set_tokens(source, read_tokens(source, "tokens", *text, stop));
-  name_keys_of_compressed(source);
+  else
+    name_keys_of_compressed(source);
   if (const auto* text = find("image")) set_grid(source, read_image(source, *text, stop));
   if (const auto* text = find("model"); text && !text->empty()) source.name = printable(*text);
   if (const auto* text = find("layer");

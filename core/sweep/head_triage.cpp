@@ -143,7 +143,7 @@ std::vector<ExploredHead> heads_with_patterns(const Source& source,
   };
   add(without_keys, "without queries and keys");
   add(recurrences, "without softmax attention");
-  add(of_two_sequences, "with keys of other tokens than the queries");
+  add(of_two_sequences, "with other keys than the tokens of the queries");
   return out;
 }
 

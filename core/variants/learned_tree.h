@@ -49,10 +49,10 @@ inline constexpr Index most_learning_steps = 10000;
 
 /// The steps of a variant's learned tree; nothing if its tree is not learned.
 std::optional<Index> learned_steps(const Variant& variant, const Values& values);
-/// The tensors of a learned tree in its plan, which a plan of the same head may be given; empty:
+/// The tensors of a learned tree in its plan, which a plan of the same head may be given. Empty if
 /// the tree is not learned.
 Structure learned_tensors(const Variant& variant, const Values& values, const Plan& plan);
-/// From now on the tree is learned, in so many steps. Only for a variant with a tree.
+/// From now on the tree is learned, in this number of steps. Only for a variant with a tree.
 void set_learned(const Variant& variant, Values& values, Index steps);
 
 }  // namespace fovea

@@ -9,11 +9,10 @@
 #include "data/memory.h"
 #include "variants/token_grid.h"
 #include "variants/variant.h"
+#include "variants/window_tiles.h"
 
 namespace fovea {
 namespace {
-
-enum class FirstFrame { attended, masked };
 
 struct RadialParameters : GridParameters {
   double reach = 1;
@@ -24,9 +23,9 @@ struct RadialParameters : GridParameters {
     auto reach = real_field<P>(
         "reach", "Reach w", "frames", &P::reach, 0, 131072, Axis::log2,
         "Places of keys in their frames are less than w T away, for T tokens of a frame, in the "
-        "own "
-        "frame and those beside it. In frames 2 and 3 away they are half as far, in frames 4 to 7 "
-        "a quarter. Where that is less than one place, the own place is attended in some frames.");
+        "own frame and those beside it. In frames 2 and 3 away they are half as far, in frames 4 "
+        "to 7 a quarter. Where that is less than one place, the own place is attended in some "
+        "frames.");
     // A shorter head is taken for a single frame.
     reach.field.for_short_head = [](Index) { return Value(0.25); };
     reach.field.worth_trying = [](Index n) {
@@ -34,7 +33,7 @@ struct RadialParameters : GridParameters {
                                 : std::vector<Value>{1.0, 0.5, 2.0, 0.25};
     };
     std::vector<TypedField<P>> all{
-        reach, choice_field("first_frame", "First frame", &P::first_frame, {"attended", "masked"},
+        reach, choice_field("first_frame", "First frame", &P::first_frame, {"masked", "attended"},
                             "attended: all tokens attend the first frame, too, if there are "
                             "several.")};
     for (auto& field : grid_fields<P>()) all.push_back(std::move(field));
@@ -51,15 +50,15 @@ class RadialPlanner {
     const IndexRange text = grid_.text();
     const auto frames = static_cast<double>(grid_.frames());
     require_memory(sizeof(Tile) * frames * (frames + 1) *
-                       static_cast<double>(number_of_blocks(grid_.area(), strip)),
+                       static_cast<double>(number_of_blocks(grid_.area(), rows_of_tile)),
                    "the tiles of " + std::to_string(grid_.frames()) + " frames",
                    "Larger frames need less");
     if (text.size() > 0) pass_.tiles.push_back({text, {0, n_}});
     for (Index frame = 0; frame < grid_.frames(); ++frame) {
       planning_.run.check();
-      const IndexRange own = tokens_of(frame);
-      for (Index begin = own.begin; begin < own.end; begin += strip)
-        add_tiles(frame, {begin, std::min(begin + strip, own.end)});
+      const IndexRange own = grid_.tokens_of(frame);
+      for (Index begin = own.begin; begin < own.end; begin += rows_of_tile)
+        add_tiles(frame, {begin, std::min(begin + rows_of_tile, own.end)});
     }
     return {.lengths = {n_, n_},
             .form = TilePlan{.passes = {std::move(pass_)}},
@@ -67,14 +66,6 @@ class RadialPlanner {
   }
 
  private:
-  static constexpr Index strip = 64;  // rows of a tile: as many as one strip of the back ends
-
-  IndexRange tokens_of(Index frame) const {
-    const IndexRange cells = grid_.cells();
-    const Index begin = cells.begin + frame * grid_.area();
-    return IndexRange{begin, begin + grid_.area()}.intersected(cells);
-  }
-
   /// How many places further on, at most, a key is attended in a frame at this distance; -1 if the
   /// frame is left out.
   Index places_away(Index distance) const {
@@ -82,7 +73,7 @@ class RadialPlanner {
         std::bit_floor(static_cast<std::uint64_t>(std::max<Index>(distance, 1))));
     const double window = p_.reach * static_cast<double>(grid_.area());
     if (window >= halved) return static_cast<Index>(std::floor(std::min(window / halved, 1e9))) - 1;
-    // The own place in each of so many frames, as a window has at least one place.
+    // Less than one place: the own place, in one of every `apart` frames.
     const double apart = std::ceil(halved / window);
     return std::fmod(static_cast<double>(distance), apart) == 0 ? 0 : -1;
   }
@@ -91,7 +82,7 @@ class RadialPlanner {
   void add_tiles(Index frame, IndexRange queries) {
     if (grid_.text().size() > 0) pass_.tiles.push_back({queries, grid_.text()});
     for (Index other = 0; other < grid_.frames(); ++other) {
-      const IndexRange keys = tokens_of(other);
+      const IndexRange keys = grid_.tokens_of(other);
       const bool whole = other == 0 && grid_.frames() > 1 && p_.first_frame == FirstFrame::attended;
       const Index reach = whole ? grid_.area() : places_away(std::abs(frame - other)),
                   shift = (frame - other) * grid_.area();

@@ -18,8 +18,8 @@ struct SampledBlocks {
 
 /// Fills the passes and the structure of a plan: a block pass and a sample pass for each depth
 /// (HyperAttention, algorithms 1 and 4). A column counts c_j / (m p_j), c_j being how often key j
-/// was drawn. `probability`: [n] p_j > 0, of sum 1, for a single sub-problem of all keys; empty:
-/// p_j = 1 / |keys of the sub-problem|.
+/// was drawn. `probability`: [n] p_j > 0, of sum 1, for a single sub-problem of all keys. If it is
+/// empty, p_j = 1 / |keys of the sub-problem|.
 void plan_sampled_blocks(const Problem& problem, const SampledBlocks& sizes,
                          std::vector<std::vector<SubProblem>> depths,
                          std::span<const double> probability, Planning& planning, Plan& plan);

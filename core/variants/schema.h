@@ -89,6 +89,14 @@ struct TypedField {
   std::function<void(P&, const Value&)> write;
 };
 
+/// The struct that the values of these fields describe.
+template <class P>
+P typed_values(const std::vector<TypedField<P>>& fields, const Values& values) {
+  P typed;
+  for (std::size_t f = 0; f < fields.size(); ++f) fields[f].write(typed, values[f]);
+  return typed;
+}
+
 template <class P, class Int>
 requires std::is_integral_v<Int> TypedField<P> int_field(std::string id, std::string label,
                                                          std::string unit, Int P::*member,

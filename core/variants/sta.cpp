@@ -11,16 +11,11 @@
 namespace fovea {
 namespace {
 
-struct StaParameters : GridParameters {
-  Index tile_frames = 6, tile_rows = 8, tile_columns = 8;
+struct StaParameters : GridParameters, TileSizes {
   Index box_frames = 3, box_rows = 3, box_columns = 3;  // in tiles
 
   static std::vector<TypedField<StaParameters>> fields() {
     using P = StaParameters;
-    const auto tile = [](const char* id, const char* label, const char* unit, Index P::*member,
-                         const char* meaning) {
-      return int_field<P, Index>(id, label, unit, member, 1, 131072, Axis::log2, meaning);
-    };
     const auto box = [](const char* id, const char* label, Index P::*member, const char* meaning,
                         bool tried = true) {
       auto field = int_field<P, Index>(id, label, "tiles", member, 1, 4095, Axis::log2, meaning);
@@ -33,19 +28,16 @@ struct StaParameters : GridParameters {
     const auto of_side = [](Index n) {
       return Value(std::max<std::int64_t>(1, std::min<Index>(8, likely_grid(n).height / 4)));
     };
-    auto tile_rows = tile("tile_rows", "Tile rows", "tokens", &P::tile_rows, "Rows of a tile."),
-         tile_columns =
-             tile("tile_columns", "Tile columns", "tokens", &P::tile_columns, "Columns of a tile.");
-    tile_rows.field.for_short_head = tile_columns.field.for_short_head = of_side;
     std::vector<TypedField<P>> all{
         box("box_rows", "Box rows", &P::box_rows,
             "Height of the box of tiles that a tile attends. The box is centred on the tile, and "
             "moved where it would leave the frame. If it holds all tiles, the result is exact."),
         box("box_columns", "Box columns", &P::box_columns, "Width of the box."),
-        box("box_frames", "Box frames", &P::box_frames, "Frames of the box, in tiles.", false),
-        tile_rows,
-        tile_columns,
-        tile("tile_frames", "Tile frames", "frames", &P::tile_frames, "Frames of a tile.")};
+        box("box_frames", "Box frames", &P::box_frames, "Frames of the box, in tiles.", false)};
+    for (auto& field : tile_fields<P>()) {
+      if (field.field.id != "tile_frames") field.field.for_short_head = of_side;
+      all.push_back(std::move(field));
+    }
     for (auto& field : grid_fields<P>()) all.push_back(std::move(field));
     return all;
   }
@@ -67,27 +59,18 @@ void add_range(std::vector<IndexRange>& ranges, IndexRange range) {
 
 Plan plan_sta(const Problem& problem, const StaParameters& p, Planning& planning) {
   const TokenGrid grid(p, problem.n());
-  const Index frames = number_of_blocks(grid.frames(), p.tile_frames),
-              rows = number_of_blocks(grid.height(), p.tile_rows),
-              columns = number_of_blocks(grid.width(), p.tile_columns);
+  const FrameTiles tiles(p, grid);
+  const Index frames = tiles.frames, rows = tiles.rows, columns = tiles.columns;
   // Rows of tiles follow each other if the box is as wide as they are.
-  const Index boxes = frames * rows * columns,
-              ranges_of_box = std::min(p.box_frames, frames) *
-                              (p.box_columns < columns ? std::min(p.box_rows, rows) : 1);
-  require_memory(sizeof(Tile) * static_cast<double>(boxes) * static_cast<double>(ranges_of_box),
-                 "the tiles of " + problem.lengths().text(),
-                 "Larger tiles or smaller boxes need less");
-  const auto tile_at = [&](Index frame, Index row, Index column) {
-    return (frame * rows + row) * columns + column;
-  };
+  const Index ranges_of_box =
+      std::min(p.box_frames, frames) * (p.box_columns < columns ? std::min(p.box_rows, rows) : 1);
+  require_memory(
+      sizeof(Tile) * static_cast<double>(tiles.count()) * static_cast<double>(ranges_of_box),
+      "the tiles of " + problem.lengths().text(), "Larger tiles or smaller boxes need less");
   return plan_boxes(
       problem, grid,
-      {.count = boxes,
-       .box_of =
-           [&](const TokenGrid::Place& at) {
-             return tile_at(at.frame / p.tile_frames, at.row / p.tile_rows,
-                            at.column / p.tile_columns);
-           },
+      {.count = tiles.count(),
+       .box_of = [&](const TokenGrid::Place& at) { return tiles.tile_of(at); },
        .attended =
            [&](Index tile) {
              planning.run.check();
@@ -99,8 +82,8 @@ Plan plan_sta(const Problem& problem, const StaParameters& p, Planning& planning
              std::vector<IndexRange> ranges;
              for (Index frame = along_frames.begin; frame < along_frames.end; ++frame)
                for (Index row = along_rows.begin; row < along_rows.end; ++row)
-                 add_range(ranges, {tile_at(frame, row, along_columns.begin),
-                                    tile_at(frame, row, along_columns.end)});
+                 add_range(ranges, {tiles.number(frame, row, along_columns.begin),
+                                    tiles.number(frame, row, along_columns.end)});
              return ranges;
            }});
 }

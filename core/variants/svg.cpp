@@ -12,7 +12,6 @@ namespace fovea {
 namespace {
 
 enum class Pattern { spatial, temporal };
-enum class FirstFrame { masked, attended };
 
 struct SvgParameters : GridParameters {
   Pattern pattern = Pattern::spatial;
@@ -55,9 +54,9 @@ Index distance_below(double tokens) {
 Plan plan_spatial(const Problem& problem, const SvgParameters& p, const TokenGrid& grid) {
   const Index n = problem.n(), reach = distance_below(p.reach * static_cast<double>(grid.area()));
   const IndexRange cells = grid.cells(), text = grid.text();
-  IndexRange first = {cells.begin, cells.begin};
-  if (p.first_frame == FirstFrame::attended)
-    first.end = std::min(cells.begin + grid.area(), cells.end);
+  const IndexRange first = p.first_frame == FirstFrame::attended
+                               ? grid.tokens_of(0)
+                               : IndexRange{cells.begin, cells.begin};
   Pass pass;
   if (text.size() > 0) pass.tiles.push_back({text, {0, n}});
   // Each query is in one tile of the window, as it attends itself. The same rows have tiles of

@@ -33,6 +33,17 @@ TokenGrid::Place TokenGrid::place(Index token) const {
   return {cell / area(), cell % area() / width_, cell % width_};
 }
 
+IndexRange TokenGrid::tokens_of(Index frame) const {
+  const Index begin = cells_.begin + frame * area();
+  return IndexRange{begin, begin + area()}.intersected(cells_);
+}
+
+FrameTiles::FrameTiles(const TileSizes& sizes, const TokenGrid& grid)
+    : frames(number_of_blocks(grid.frames(), sizes.tile_frames)),
+      rows(number_of_blocks(grid.height(), sizes.tile_rows)),
+      columns(number_of_blocks(grid.width(), sizes.tile_columns)),
+      sizes_(sizes) {}
+
 std::vector<std::string> TokenGrid::notes() const {
   const Index rest = cells_.size() % area();
   if (rest == 0) return {};

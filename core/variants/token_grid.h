@@ -50,6 +50,26 @@ std::vector<TypedField<P>> grid_fields() {
               "Whether the text stands before the frames or behind them.")};
 }
 
+/// Whether all tokens attend the first frame, too.
+enum class FirstFrame { masked, attended };
+
+/// The sides of the tiles into which frames are cut.
+struct TileSizes {
+  Index tile_frames = 6, tile_rows = 8, tile_columns = 8;
+};
+
+/// The fields of what has TileSizes: rows, columns and frames.
+template <class P>
+std::vector<TypedField<P>> tile_fields() {
+  const auto side = [](const char* id, const char* label, const char* unit,
+                       Index TileSizes::*member, const char* meaning) {
+    return int_field<P, Index>(id, label, unit, member, 1, 131072, Axis::log2, meaning);
+  };
+  return {side("tile_rows", "Tile rows", "tokens", &P::tile_rows, "Rows of a tile."),
+          side("tile_columns", "Tile columns", "tokens", &P::tile_columns, "Columns of a tile."),
+          side("tile_frames", "Tile frames", "frames", &P::tile_frames, "Frames of a tile.")};
+}
+
 class TokenGrid {
  public:
   struct Place {
@@ -67,6 +87,7 @@ class TokenGrid {
   Index height() const { return height_; }
   Index width() const { return width_; }
   Place place(Index token) const;
+  IndexRange tokens_of(Index frame) const;
   /// What a plan notes if a frame is cut off: "the last of 14 frames of 30 × 45 tokens has only
   /// 226".
   std::vector<std::string> notes() const;
@@ -74,6 +95,25 @@ class TokenGrid {
  private:
   Index height_, width_;
   IndexRange text_, cells_;
+};
+
+/// The tiles of a grid, counted along columns, then rows, then frames.
+struct FrameTiles {
+  Index frames, rows, columns;
+
+  FrameTiles(const TileSizes& sizes, const TokenGrid& grid);
+
+  Index count() const { return frames * rows * columns; }
+  Index number(Index frame, Index row, Index column) const {
+    return (frame * rows + row) * columns + column;
+  }
+  Index tile_of(const TokenGrid::Place& at) const {
+    return number(at.frame / sizes_.tile_frames, at.row / sizes_.tile_rows,
+                  at.column / sizes_.tile_columns);
+  }
+
+ private:
+  TileSizes sizes_;
 };
 
 /// Frames of a grid, cut into `count` boxes.

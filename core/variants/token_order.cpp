@@ -22,35 +22,21 @@ std::uint64_t place_along(const TokenOrder& order, const TokenGrid& grid, TokenG
     return hilbert_place({number(at.row), number(at.column), number(at.frame)}, axes,
                          std::max(1, static_cast<int>(std::bit_width(longest - 1))));
   }
-  const Index rows = number_of_blocks(grid.height(), order.tile_rows),
-              columns = number_of_blocks(grid.width(), order.tile_columns);
-  return static_cast<std::uint64_t>(
-      ((at.frame / order.tile_frames) * rows + at.row / order.tile_rows) * columns +
-      at.column / order.tile_columns);
-}
-
-std::size_t place_of_field(const std::string& id) {
-  const Schema& schema = order_schema();
-  return static_cast<std::size_t>(std::ranges::find(schema, id, &Field::id) - schema.begin());
+  return static_cast<std::uint64_t>(FrameTiles(order, grid).tile_of(at));
 }
 
 }  // namespace
 
 std::vector<TypedField<TokenOrder>> TokenOrder::fields() {
   using P = TokenOrder;
-  const auto tile = [](const char* id, const char* label, const char* unit, Index P::*member,
-                       const char* meaning) {
-    auto field = int_field<P, Index>(id, label, unit, member, 1, 131072, Axis::log2, meaning);
-    field.field.only_with = {{"path", "tiles"}};
-    return field;
-  };
   std::vector<TypedField<P>> all{
       choice_field("path", "Path", &P::path, {"hilbert", "tiles"},
                    "hilbert: along a Hilbert curve through the frames. tiles: tile by tile, and in "
-                   "a tile as before."),
-      tile("tile_rows", "Tile rows", "tokens", &P::tile_rows, "Rows of a tile."),
-      tile("tile_columns", "Tile columns", "tokens", &P::tile_columns, "Columns of a tile."),
-      tile("tile_frames", "Tile frames", "frames", &P::tile_frames, "Frames of a tile.")};
+                   "a tile as before.")};
+  for (auto& field : tile_fields<P>()) {
+    field.field.only_with = {{"path", "tiles"}};
+    all.push_back(std::move(field));
+  }
   for (auto& field : grid_fields<P>()) all.push_back(std::move(field));
   return all;
 }
@@ -81,18 +67,15 @@ Values parse_order(const std::string& text, Values values) {
 
 std::string order_text(const Values& values, const Values& standard) {
   const Schema& schema = order_schema();
-  std::string text = to_text(values[place_of_field("path")]);
-  for (std::size_t f = 0; f < schema.size(); ++f)
-    if (schema[f].id != "path" && is_used(schema[f], schema, values) && values[f] != standard[f])
+  std::string text = to_text(values.front());
+  for (std::size_t f = 1; f < schema.size(); ++f)
+    if (is_used(schema[f], schema, values) && values[f] != standard[f])
       text += "," + schema[f].id + "=" + to_text(values[f]);
   return text;
 }
 
 TokenOrder order_of(const Values& values) {
-  TokenOrder order;
-  const auto fields = TokenOrder::fields();
-  for (std::size_t f = 0; f < fields.size(); ++f) fields[f].write(order, values[f]);
-  return order;
+  return typed_values(TokenOrder::fields(), values);
 }
 
 std::vector<std::int32_t> tokens_in_order(const TokenOrder& order, Index n) {

@@ -12,11 +12,10 @@
 
 namespace fovea {
 
-struct TokenOrder : GridParameters {
+struct TokenOrder : GridParameters, TileSizes {
   enum class Path { hilbert, tiles };
 
   Path path = Path::hilbert;
-  Index tile_frames = 6, tile_rows = 8, tile_columns = 8;  // of path tiles
 
   static std::vector<TypedField<TokenOrder>> fields();
 };

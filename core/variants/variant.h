@@ -160,9 +160,7 @@ Variant make_variant(Variant row, Plan (*planner)(const Problem&, const P&, Plan
   for (const auto& f : fields) row.schema.push_back(f.field);
   row.planner = [fields, planner](const Problem& problem, const Values& values,
                                   Planning& planning) {
-    P parameters;
-    for (std::size_t f = 0; f < fields.size(); ++f) fields[f].write(parameters, values[f]);
-    return planner(problem, parameters, planning);
+    return planner(problem, typed_values(fields, values), planning);
   };
   return row;
 }

@@ -181,7 +181,7 @@ std::string Variant::refusal(const Problem& problem) const {
     return label + " replaces softmax attention; this head is a recurrence (" +
            problem.recurrence->name() + ")";
   if (problem.compressed && !any_keys)
-    return label + " has no form for the " + problem.compressed->text() +
+    return label + " has no form for the " + problem.compressed->count_text() +
            " of this head: it takes all keys for the tokens of a sequence";
   if (problem.causal && !has_causal_form())
     return label + " has no causal form; expected a head without a causal mask";

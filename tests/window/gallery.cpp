@@ -146,10 +146,10 @@ TEST_CASE("the heads of all layers are a grid, a row for each layer, numbered an
           window.study().head_error(heads.head(i - 1).first, heads.head(i - 1).second));
   order->setCurrentIndex(int(HeadOrder::index));
   CHECK(heads.is_grid());
-  // Other heads in the same places are drawn anew, all of them.
-  QSignalSpy anew(heads.model(), &QAbstractItemModel::dataChanged);
+  // Other heads in the same places are drawn again, all of them.
+  QSignalSpy drawn_again(heads.model(), &QAbstractItemModel::dataChanged);
   open_in(window, layers_of(std::vector<Index>(30, 9), "thirty others"));
-  CHECK(std::ranges::any_of(anew, [](const QList<QVariant>& range) {
+  CHECK(std::ranges::any_of(drawn_again, [](const QList<QVariant>& range) {
     const auto first = range[0].toModelIndex(), last = range[1].toModelIndex();
     return first.row() == 0 && first.column() == 0 && last.row() == 29 && last.column() == 8;
   }));

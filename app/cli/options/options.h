@@ -33,7 +33,7 @@ void refuse_to_replace(const std::string& option, const std::string& output, con
 /// SOURCE and how to read it.
 struct SourceOptions {
   std::string what, layout;
-  std::string order;  // of tokens; empty: as they are
+  std::string order;  // of tokens, if it is another one than that of the source
   OpenOptions open;
   /// The input of a model whose folder is `what`.
   std::optional<std::string> model_text, model_input;

@@ -54,14 +54,6 @@ class OrderForm : public QWidget {
   std::vector<FieldEditor*> editors_;
 };
 
-/// The order of an address, from "hilbert"; empty if tokens are as in the file.
-std::string shown_order(const std::string& source) {
-  if (!is_ordered(source)) return "";
-  std::string order(unwrap(source).prefix.substr(ordered_prefix.size()));
-  order.pop_back();  // the colon
-  return order;
-}
-
 }  // namespace
 
 std::string why_order_stays(const Workspace& workspace) {
@@ -75,7 +67,7 @@ std::optional<std::string> ask_order(Workspace& workspace) {
   const auto source = workspace.study.source();
   const std::string& shown = source->path;
   const Values standard = standard_order(*source);
-  const std::string order = shown_order(shown);
+  const std::string order(order_in(shown));
   QDialog dialog(&workspace.window);
   dialog.setWindowTitle("Order of tokens");
   dialog.setObjectName("order_dialog");

@@ -70,7 +70,8 @@ QStringList warnings_of(const Study& study, const ColumnState& state) {
   const auto has_other_tokens = [&] {
     const Sequence &its = sequence_of(*head.source, head.key.choice.layer),
                    &shown = study.sequence();
-    return its.tokens != shown.tokens || its.places != shown.places || its.grid != shown.grid;
+    return its.tokens != shown.tokens || its.position_names != shown.position_names ||
+           its.grid != shown.grid;
   };
   if (head.source && head.source != study.source() && has_other_tokens())
     notes << "This head has other tokens: the axes show those of the opened source.";

@@ -102,7 +102,8 @@ QString facts_in_short(const Source& source, Index opened, bool causal) {
   const Layer& layer = source.layers[std::size_t(opened)];
   QStringList words = tokens_of(source, opened);
   if (words.isEmpty()) words << to_qt(plural(layer.queries(), "token"));
-  if (const auto& compressed = layer.conditions.compressed) words << to_qt(compressed->text());
+  if (const auto& compressed = layer.conditions.compressed)
+    words << to_qt(compressed->count_text());
   words << (causal ? "causal" : "no mask");
   return words.join(", ");
 }
