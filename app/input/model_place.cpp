@@ -190,10 +190,8 @@ std::string title_of(const ModelAddress& address, const std::string& model) {
 }
 
 std::string readable_source(const std::string& source) {
-  if (is_ordered(source)) {
-    const auto [prefix, inner] = unwrap(source);
+  if (const auto [prefix, inner] = unwrap(source); !prefix.empty())
     return std::string(prefix) + readable_source(std::string(inner));
-  }
   if (!is_model_address(source)) return source;
   try {
     const ModelAddress address = parse_model_address(source);
@@ -203,22 +201,25 @@ std::string readable_source(const std::string& source) {
   }
 }
 
+std::string absolute_path(std::string_view path) {
+  std::error_code unknown;
+  const fs::path absolute = fs::absolute(path, unknown);
+  return path.empty() || unknown ? std::string(path) : absolute.lexically_normal().string();
+}
+
 std::string absolute_model(const std::string& named) {
   std::error_code unknown;
-  return fs::exists(named, unknown) ? fs::absolute(normal(named)).lexically_normal().string()
-                                    : named;
+  return fs::exists(named, unknown) ? absolute_path(normal(named).string()) : named;
 }
 
 std::string with_absolute_paths(const std::string& source) {
-  if (is_ordered(source)) {
-    const auto [prefix, inner] = unwrap(source);
+  if (const auto [prefix, inner] = unwrap(source); !prefix.empty())
     return std::string(prefix) + with_absolute_paths(std::string(inner));
-  }
   if (!is_model_address(source)) return source;
   try {
     ModelAddress address = parse_model_address(source);
     address.folder = absolute_model(address.folder);
-    if (address.input) address.input = fs::absolute(*address.input).lexically_normal().string();
+    if (address.input) address.input = absolute_path(*address.input);
     return to_text(address);
   } catch (const UsageError&) {  // opening it says why
     return source;

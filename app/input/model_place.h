@@ -31,6 +31,10 @@ std::string readable_source(const std::string& source);
 
 /// The source, with absolute paths if it is a ModelAddress.
 std::string with_absolute_paths(const std::string& source);
+
+/// The path of a file from any working directory; itself if it is empty.
+std::string absolute_path(std::string_view path);
+
 /// The path of a folder or file as an absolute one; another name of a model as it is.
 std::string absolute_model(const std::string& named);
 

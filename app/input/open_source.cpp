@@ -233,10 +233,6 @@ Loader loader_of(const std::string& path) {
                    "a directory of .npy, .json, .txt or an image");
 }
 
-std::string absolute_path(std::string_view path) {
-  return fs::absolute(path).lexically_normal().string();
-}
-
 /// The address of the bundled model that reads the file.
 std::string read_by(const Loader& loader, const std::string& path) {
   return to_text(ModelAddress{.folder = std::string(loader.model), .input = absolute_path(path)});
@@ -244,12 +240,6 @@ std::string read_by(const Loader& loader, const std::string& path) {
 
 bool has_content(const Loader& loader) {
   return loader.open == open_text || loader.open == open_tokens || loader.open == open_image;
-}
-
-/// "hilbert" of "ordered:hilbert:".
-std::string order_in(std::string_view prefix) {
-  prefix.remove_prefix(ordered_prefix.size());
-  return std::string(prefix.substr(0, prefix.find(':')));
 }
 
 Source open_alone(const std::string& what, const OpenOptions& options);
@@ -263,7 +253,7 @@ Source open_ordered(const std::string& what, const OpenOptions& options) {
   if (is_live(inner))
     throw UsageError(fovea::quoted(what) + ": a stream keeps its order; expected a capture of it");
   Source source = open_alone(std::string(inner), options);
-  source = in_order(std::move(source), order_in(prefix));
+  source = in_order(std::move(source), std::string(order_in(what)));
   source.path = std::string(prefix) + source.path;
   return source;
 }
@@ -281,6 +271,9 @@ Source open_alone(const std::string& what, const OpenOptions& options) {
   }
   const bool synthetic = what.starts_with(synthetic_prefix), content = is_content(what);
   const std::string path(content ? content_path(what) : what);
+  if (path.empty())
+    throw UsageError(fovea::quoted(what) + " names no file; expected " +
+                     std::string(content ? content_prefix : "") + "FILE");
   const Loader loader = synthetic ? Loader{} : loader_of(path);
   if (!options.tensors.empty() && (!loader.takes_tensors || content))
     throw UsageError(what + ": --tensors goes with a text (.txt or .json) only");
@@ -360,10 +353,8 @@ Source open_source(const std::string& what, const OpenOptions& options) {
 
 std::string address_of(const std::string& what) {
   if (is_content(what)) return std::string(content_prefix) + absolute_path(content_path(what));
-  if (is_ordered(what)) {
-    const auto [prefix, inner] = unwrap(what);
+  if (const auto [prefix, inner] = unwrap(what); !prefix.empty())
     return std::string(prefix) + address_of(std::string(inner));
-  }
   if (is_address(what)) return what;
   const Loader loader = loader_of(what);
   return loader.model.empty() ? what : read_by(loader, what);

@@ -87,8 +87,8 @@ Sequence reordered(Sequence sequence, const TokenGrid& grid, const Order& order)
   if (sequence.grid && !sequence.grid->order) sequence.grid.reset();
   reorder_list(sequence.tokens, order);
   if (!sequence.grid && sequence.tokens.empty())
-    for (Index i = 0; i < n; ++i) sequence.places.push_back(name_of_place(grid, i));
-  reorder_list(sequence.places, order);
+    for (Index i = 0; i < n; ++i) sequence.position_names.push_back(name_of_place(grid, i));
+  reorder_list(sequence.position_names, order);
   return sequence;
 }
 

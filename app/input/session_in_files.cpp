@@ -126,7 +126,8 @@ std::string missing_of(const std::string& source) {
   const auto is_missing = [&](const std::string& path) {
     return !std::filesystem::exists(path, unknown);
   };
-  if (is_ordered(source)) return missing_of(std::string(unwrap(source).inner));
+  if (const auto [prefix, inner] = unwrap(source); !prefix.empty())
+    return missing_of(std::string(inner));
   if (source.starts_with(synthetic_prefix)) return "";
   if (is_model_address(source)) try {
       const ModelAddress address = parse_model_address(source);

@@ -101,7 +101,9 @@ ModelAddress parse_model_address(std::string_view text) {
     std::string value = decoded(text, part.substr(equals + 1));
     if (key == "text" && !address.text)
       address.text = std::move(value);
-    else if (key == "input" && !address.input && !value.empty())
+    else if (key == "input" && value.empty())
+      throw bad(text, "names no file as its input");
+    else if (key == "input" && !address.input)
       address.input = std::move(value);
     else if (key == "max_tokens")
       address.most_tokens = tokens_in(text, value);

@@ -273,3 +273,70 @@ TEST_CASE("an address with an order is an address of its source, from any direct
   CHECK(read_session(folder / "s.json").session.source == ordered(path));
   CHECK(files_of(file.session) == std::vector<std::string>{path});
 }
+
+TEST_CASE("an address that names no file says so") {
+  const auto message = [](const char* source) {
+    return message_of<UsageError>([&] { open_source(source); });
+  };
+  CHECK(message("content:") == "'content:' names no file; expected content:FILE");
+  CHECK(message("") == "'' names no file; expected FILE");
+  CHECK(message("model:bundled:text?input=").find("names no file as its input") !=
+        std::string::npos);
+}
+
+TEST_CASE("law: every function over addresses ends, also for those that do not open") {
+  const TemporaryDirectory folder;
+  const std::string path = write(folder, {}, {{"causal", "false"}});
+  std::vector<std::string> inner{"",
+                                 ":",
+                                 "x",
+                                 "lost.npz",
+                                 path,
+                                 "live:run",
+                                 "model:bundled:text",
+                                 "synthetic:",
+                                 "content:",
+                                 "content:" + path};
+  std::vector<std::string> sources = inner;
+  for (int depth = 0; depth < 3; ++depth) {
+    std::vector<std::string> wrapped;
+    for (const std::string& source : inner)
+      for (const char* prefix : {"ordered:", "ordered:hilbert:", "ordered:peano:", "content:"})
+        wrapped.push_back(prefix + source);
+    if (depth == 2) wrapped.resize(400);
+    sources.insert(sources.end(), wrapped.begin(), wrapped.end());
+    inner = std::move(wrapped);
+  }
+  for (const std::string& source : sources) {
+    CAPTURE(source);
+    const auto [prefix, rest] = unwrap(source);
+    CHECK(std::string(prefix) + std::string(rest) == source);
+    if (is_ordered(prefix)) CHECK_FALSE(is_ordered(rest));
+    // Nothing here opens the source; each throws, at most, what says that the address is wrong.
+    const auto ends = [](auto call) {
+      try {
+        call();
+      } catch (const Error&) {
+      }
+    };
+    ends([&] { missing_of(source); });
+    ends([&] { with_found(source, "lost.npz", path); });
+    ends([&] { address_of(source); });
+    ends([&] { short_name(source); });
+    ends([&] { readable_source(source); });
+    ends([&] { with_absolute_paths(source); });
+    SessionFile file{.session = standard_session(source, n), .content_hash = {}, .layout = {}};
+    ends([&] { files_of(file.session); });
+    ends([&] { content_elsewhere(folder / "s.json", file); });
+    ends([&] {
+      write_session(folder / "s.json", file);
+      read_session(folder / "s.json");
+    });
+  }
+  for (const std::string& nested : std::initializer_list<std::string>{
+           ordered(ordered(path)), "ordered:tiles:" + ordered("content:" + path),
+           "content:content:" + path, "content:" + ordered(path)}) {
+    CAPTURE(nested);
+    CHECK_FALSE(message_of<Error>([&] { open_source(nested); }).empty());
+  }
+}
