@@ -20,7 +20,7 @@ class AxisNames {
   explicit AxisNames(const Sequence& sequence) : sequence_(&sequence) {}
   bool known() const {
     return sequence_ &&
-           (!sequence_->tokens.empty() || sequence_->grid || !sequence_->places.empty());
+           (!sequence_->tokens.empty() || sequence_->grid || !sequence_->position_names.empty());
   }
   /// The keys that stand for tokens; null if there are none.
   const CompressedEntries* compressed() const {

@@ -11,6 +11,7 @@
 #include "backend/operator.h"
 #include "data/attended_row.h"
 #include "data/error.h"
+#include "data/layer_conditions.h"
 #include "data/number_text.h"
 #include "data/text.h"
 
@@ -72,30 +73,6 @@ class PairsWithoutKeys final : public BitRows::Maker {
   MissingKeys missing_;
 };
 
-/// The pairs of a head with compressed entries, without these, or with all tokens of its window and
-/// before it.
-class OtherSections final : public BitRows::Maker {
- public:
-  OtherSections(const Problem& head, bool opens_window)
-      : mask_(head.mask),
-        compressed_(head.compressed),
-        first_(compressed_->tokens - head.queries()),
-        opens_window_(opens_window) {}
-
-  void make(Index query, std::uint32_t* bits) const override {
-    if (opens_window_) mask_->pairs().copy_row(query, bits);
-    const bool up_to_query = opens_window_ && compressed_->causal;
-    set_bits(bits, {0, up_to_query ? first_ + query + 1 : compressed_->tokens});
-    if (!opens_window_) mask_->pairs().keep_row(query, bits);
-  }
-
- private:
-  std::shared_ptr<const PairMask> mask_;
-  std::shared_ptr<const CompressedEntries> compressed_;
-  Index first_;  // the token of the first query
-  bool opens_window_;
-};
-
 using Maker = std::function<std::optional<OtherHead>()>;
 
 class OtherHeads {
@@ -134,9 +111,10 @@ class OtherHeads {
 
   std::string conditions_words() const {
     std::vector<std::string> names;
-    if (head_.causal) names.push_back("causal mask");
-    if (head_.window > 0) names.push_back("sliding window");
-    if (head_.mask) names.push_back("mask of pairs");
+    if (head_.is_causal()) names.push_back("causal mask");
+    if (*conditions_of(head_).window > 0) names.push_back("sliding window");
+    if (head_.compressed ? head_.compressed->mask : head_.mask) names.push_back("mask of pairs");
+    if (head_.compressed && head_.compressed->chosen) names.push_back("choice of entries");
     return join(names, {}, " and ");
   }
 
@@ -144,7 +122,7 @@ class OtherHeads {
   std::vector<Maker> makers() {
     std::vector<Maker> all;
     add_other_pairs(all);
-    if (head_.compressed) add_other_sections(all);
+    if (head_.compressed) add_other_entries(all);
     if (kept_) add_other_masks(all);
     add_other_rules(all);
     add_other_keys(all);
@@ -187,17 +165,27 @@ class OtherHeads {
           changed(pairs_ + " under a causal mask", [](Problem& head) { head.causal = true; }));
   }
 
-  void add_other_sections(std::vector<Maker>& all) {
-    const auto add = [&](const char* words, bool opens_window) {
-      all.push_back(changed(pairs_ + words, [opens_window](Problem& head) {
-        head.mask = std::make_shared<const PairMask>(
-            head.mask->query_document(), head.mask->key_document(),
-            BitRows(head.queries(), head.keys(),
-                    std::make_shared<const OtherSections>(head, opens_window)));
+  /// Heads that see other tokens or other compressed entries.
+  void add_other_entries(std::vector<Maker>& all) {
+    using Entries = CompressedEntries;
+    const Entries& own = *head_.compressed;
+    const auto add = [&](bool differs, const char* without, auto change) {
+      if (!differs) return;
+      all.push_back(changed(pairs_ + " without the " + without, [this, change](Problem& head) {
+        auto entries = std::make_shared<Entries>(*head_.compressed);
+        change(*entries);
+        if (kept_) entries->mask = kept_mask(entries->mask, head_.imported->head);
+        head.mask = pairs_of(entries, head.queries());
+        head.compressed = std::move(entries);
       }));
     };
-    add(" without the compressed entries", false);
-    if (head_.compressed->window > 0) add(" without the sliding window", true);
+    add(own.causal, "causal mask", [](Entries& e) { e.causal = false; });
+    add(own.window > 0, "sliding window", [](Entries& e) { e.window = 0; });
+    add(true, "compressed entries", [](Entries& e) { e.seen = Entries::Seen::none; });
+    add(own.causal, "causal mask of its compressed entries",
+        [](Entries& e) { e.seen = Entries::Seen::all; });
+    add(own.chosen != nullptr, "choice of compressed entries",
+        [](Entries& e) { e.chosen.reset(); });
   }
 
   void add_other_masks(std::vector<Maker>& all) {

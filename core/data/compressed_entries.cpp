@@ -12,41 +12,39 @@ namespace {
 /// Makes the pairs of one query.
 class SeenKeys final : public BitRows::Maker {
  public:
-  SeenKeys(std::shared_ptr<const CompressedEntries> entries, Index queries,
-           std::shared_ptr<const Selection> chosen, std::shared_ptr<const PairMask> mask)
-      : entries_(std::move(entries)),
-        first_(entries_->tokens - queries),
-        chosen_(std::move(chosen)),
-        mask_(std::move(mask)) {}
+  SeenKeys(std::shared_ptr<const CompressedEntries> entries, Index queries)
+      : entries_(std::move(entries)), first_(entries_->tokens - queries) {}
 
   void make(Index query, std::uint32_t* words) const override {
     const Index t = first_ + query, tokens = entries_->tokens;
     set_bits(words, {entries_->window > 0 ? std::max<Index>(0, t + 1 - entries_->window) : 0,
                      entries_->causal ? t + 1 : tokens});
-    const IndexRange closed{0, entries_->causal ? entries_->closed_at(t) : entries_->count()};
+    const IndexRange seen{0, entries_->seen_at(t)};
     const auto add = [&](IndexRange some) {
       if (some.size() > 0) set_bits(words, {tokens + some.begin, tokens + some.end});
     };
-    if (!chosen_) add(closed);
-    if (chosen_)
-      for (const IndexRange& run : chosen_->runs(query)) add(run.intersected(closed));
-    if (mask_ && mask_->has_pairs()) mask_->pairs().keep_row(query, words);
+    if (const auto& chosen = entries_->chosen)
+      for (const IndexRange& run : chosen->runs(query)) add(run.intersected(seen));
+    else
+      add(seen);
+    if (entries_->mask && entries_->mask->has_pairs())
+      entries_->mask->pairs().keep_row(query, words);
   }
 
  private:
   std::shared_ptr<const CompressedEntries> entries_;
   Index first_;  // the token of the first query
-  std::shared_ptr<const Selection> chosen_;
-  std::shared_ptr<const PairMask> mask_;
 };
 
 }  // namespace
 
-Index CompressedEntries::closed_at(Index t) const {
+Index CompressedEntries::seen_at(Index t) const {
+  if (seen == Seen::none) return 0;
+  if (seen == Seen::all || !causal) return count();
   return std::ranges::upper_bound(stands_for, t + 1, {}, &IndexRange::end) - stands_for.begin();
 }
 
-std::string CompressedEntries::text() const {
+std::string CompressedEntries::count_text() const {
   return plural(count(), "compressed entry");
 }
 
@@ -54,7 +52,7 @@ std::string CompressedEntries::name(Index key) const {
   return "entry " + std::to_string(key - tokens);
 }
 
-std::string CompressedEntries::text(Index key) const {
+std::string CompressedEntries::description(Index key) const {
   const IndexRange of = tokens_of(key);
   return name(key) + (of.size() == 1 ? ": token " + std::to_string(of.begin)
                                      : ": tokens " + std::to_string(of.begin) + "–" +
@@ -79,12 +77,10 @@ void check_entries(const CompressedEntries& entries, const std::string& where) {
 }
 
 std::shared_ptr<const PairMask> pairs_of(std::shared_ptr<const CompressedEntries> entries,
-                                         Index queries, std::shared_ptr<const Selection> chosen,
-                                         const std::shared_ptr<const PairMask>& mask) {
+                                         Index queries) {
   const Index keys = entries->keys();
-  BitRows pairs(
-      queries, keys,
-      std::make_shared<const SeenKeys>(std::move(entries), queries, std::move(chosen), mask));
+  const std::shared_ptr<const PairMask> mask = entries->mask;
+  BitRows pairs(queries, keys, std::make_shared<const SeenKeys>(std::move(entries), queries));
   using Documents = std::vector<std::int32_t>;
   return std::make_shared<const PairMask>(mask ? mask->query_document() : Documents(),
                                           mask ? mask->key_document() : Documents(),

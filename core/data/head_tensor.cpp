@@ -197,15 +197,21 @@ Matrix HeadTensor::read(Index head, const std::stop_token& stop) const {
   require_memory(sizeof(float) * static_cast<double>(rows) * static_cast<double>(cols),
                  "a head of " + std::to_string(rows) + " x " + std::to_string(cols) + " numbers");
   Matrix out = Matrix::unwritten(rows, cols);  // zeroing gigabytes could not be stopped
-  HeadTensor own = *this;
-  if (more) own.rows -= more->rows;
-  for (const HeadTensor* part : {&std::as_const(own), more.get()}) {
+  const HeadTensor own = own_rows();
+  for (const HeadTensor* part : {&own, more.get()}) {
     if (!part) continue;
     part->bytes->prepare(stop);
     convert_all(*part, head, out.row(part == &own ? 0 : own.rows), out.stride(), stop);
   }
   return row_order || col_order ? reordered(out, row_order.get(), col_order.get(), stop)
                                 : std::move(out);
+}
+
+HeadTensor HeadTensor::own_rows() const {
+  HeadTensor own = *this;
+  if (more) own.rows -= more->rows;
+  own.more = nullptr;
+  return own;
 }
 
 HeadTensor joined(HeadTensor first, HeadTensor second) {

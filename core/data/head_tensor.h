@@ -32,6 +32,8 @@ struct HeadTensor {
   std::shared_ptr<const HeadTensor> more = {};
 
   bool present() const { return heads > 0; }
+  /// The rows that it holds itself.
+  HeadTensor own_rows() const;
   /// [rows, cols] in float32. Throws UsageError for a head that does not exist, UnavailableError
   /// for one that does not fit into memory, Cancelled, and what Bytes::read throws.
   Matrix read(Index head, const std::stop_token& stop = {}) const;
@@ -41,7 +43,8 @@ struct HeadTensor {
                   std::vector<std::int64_t>& out) const;
 };
 
-/// The rows of the second below those of the first. Both have as many heads and columns.
+/// The rows of the second below those of the first. Both have as many heads and columns, and are
+/// not joined themselves.
 HeadTensor joined(HeadTensor first, HeadTensor second);
 
 /// A HeadTensor over owned float32 matrices of the same shape, one a head.

@@ -113,15 +113,15 @@ void add_entries(Problem& problem, const LayerConditions& conditions, const std:
                                     std::pair{!conditions.alibi.empty(), "ALiBi slopes"},
                                     std::pair{conditions.recurrence.present(), "a recurrence"}})
     if (found)
-      throw InputError(
-          where, conditions.compressed->text() + " beside " + what + "; expected one of them");
+      throw InputError(where, conditions.compressed->count_text() + " beside " + what +
+                                  "; expected one of them");
   auto entries = std::make_shared<CompressedEntries>(*conditions.compressed);
   entries->causal = std::exchange(problem.causal, false);
   entries->window = std::exchange(problem.window, 0);
-  std::shared_ptr<const Selection> chosen;
+  entries->mask = std::exchange(problem.mask, nullptr);
   if (conditions.chosen_entries.present())
-    chosen = std::make_shared<const Selection>(chosen_of(conditions, problem, stop));
-  problem.mask = pairs_of(entries, problem.queries(), std::move(chosen), problem.mask);
+    entries->chosen = std::make_shared<const Selection>(chosen_of(conditions, problem, stop));
+  problem.mask = pairs_of(entries, problem.queries());
   problem.compressed = std::move(entries);
 }
 
@@ -193,7 +193,8 @@ std::string LayerConditions::text() const {
   add(!sinks.empty(), "sinks");
   add(recurrence.present(), "a recurrence in place of a softmax");
   if (compressed)
-    add(true, compressed->text() + (chosen_entries.present() ? ", chosen for each query" : ""));
+    add(true,
+        compressed->count_text() + (chosen_entries.present() ? ", chosen for each query" : ""));
   return text;
 }
 
@@ -208,7 +209,7 @@ std::string conditions_text(const Problem& problem) {
   std::string text;
   if (const Index window = *conditions_of(problem).window; window > 0)
     text += ", sliding window " + std::to_string(window);
-  if (problem.compressed) text += ", " + problem.compressed->text();
+  if (problem.compressed) text += ", " + problem.compressed->count_text();
   if (problem.mask) {
     const auto& keys = problem.mask->key_document();
     const bool padded = std::ranges::find(keys, PairMask::padding) != keys.end();

@@ -50,13 +50,12 @@ HeadConditions conditions_of(const Problem& problem);
 std::string conditions_text(const Problem& problem);
 
 /// Gives the head its mask, its rule and its recurrence; window and soft cap are set by the caller.
-/// With entries, the causal mask and the window go into the mask, too.
-/// Query i belongs to the document of key i + nk - nq. `where` names the layer in messages.
-/// Entries of the bias of -Inf, and those below -1e30, which fp32 cannot add to a logit, exclude
-/// their pairs. Throws InputError for biases and gates that are not numbers, and for a
-/// recurrence with other conditions than a causal mask and a scale, and for entries beside
-/// documents or ALiBi, or with choices that are out of range; UnavailableError when there is too
-/// little memory; Cancelled.
+/// With compressed entries, the causal mask and the window go into the mask, too. Query i belongs
+/// to the document of key i + nk - nq. `where` names the layer in messages. Numbers of the bias
+/// that are -Inf, or below -1e30, which fp32 cannot add to a logit, exclude their pairs. Throws
+/// InputError for biases and gates that are not numbers, for a recurrence with other conditions
+/// than a causal mask and a scale, and for compressed entries beside documents, ALiBi or a
+/// recurrence, or chosen out of range; UnavailableError when there is too little memory; Cancelled.
 void add_conditions(Problem& problem, const LayerConditions& conditions, double soft_cap,
                     const std::string& where, const std::stop_token& stop = {});
 

@@ -95,27 +95,86 @@ TEST_CASE("unsloth PR 8253: a window that is not applied") {
         "attention without the sliding window, up to rounding to F32");
 }
 
+/// The head with z over other pairs (i, key) of it, and perhaps what it says that it keeps.
+template <class Sees>
+std::string findings_over(const Problem& head, Sees sees, SelectionTensors kept = {}) {
+  BitMatrix pairs(head.queries(), head.keys());
+  for (Index i = 0; i < head.queries(); ++i)
+    for (Index key = 0; key < head.keys(); ++key)
+      if (sees(i, key)) pairs.set(i, key);
+  Problem other = keeping(head, std::move(pairs));
+  other.compressed = nullptr;
+  Matrix z = make_instance(*backends().front(), other, "exact", {}).apply(other.v).z;
+  return findings(with(head, {.z = tensor(std::move(z)), .kept = std::move(kept)}));
+}
+
 TEST_CASE(
     "Megatron-LM#5776: a teacher that forgets its window, its compressed entries or its sink") {
   const CompressedHead own{.tokens = 64, .queries = 64, .size = 4, .window = 16, .sink = 1.0};
   const Problem data = make_data(Data::gaussian, 64, 8, 6, false), head = own.of(data);
-  const auto without = [&](auto forget) {
-    CompressedHead other = own;
-    forget(other);
-    const Problem its = other.of(data);
-    Matrix z = make_instance(*backends().front(), its, "exact", {}).apply(its.v).z;
-    return findings(with(head, {.z = tensor(std::move(z))}));
-  };
-  CHECK(without([](CompressedHead& other) { other.window = 0; }) ==
-        "z is not exact attention of this head, in rows 16 to 63, the last 48; it equals exact "
-        "attention without the sliding window, up to rounding to F32");
-  CHECK(without([](CompressedHead& other) { other.chosen.assign(64, -1); }) ==
-        "z is not exact attention of this head, in rows 3 to 63, the last 61; it equals exact "
-        "attention "
-        "without the compressed entries, up to rounding to F32");
-  CHECK(contains(without([](CompressedHead& other) { other.sink.reset(); }),
+  const auto is_entry = [](Index key) { return key >= 64; };
+  CHECK(
+      findings_over(
+          head, [&](Index i, Index key) { return is_entry(key) ? own.sees(i, key) : key <= i; }) ==
+      "z is not exact attention of this head, in rows 16 to 63, the last 48; it equals exact "
+      "attention without the sliding window, up to rounding to F32");
+  CHECK(
+      findings_over(head, [&](Index i, Index key) { return !is_entry(key) && own.sees(i, key); }) ==
+      "z is not exact attention of this head, in rows 3 to 63, the last 61; it equals exact "
+      "attention without the compressed entries, up to rounding to F32");
+  // Entries of later tokens, from the first query on.
+  CHECK(contains(
+      findings_over(head, [&](Index i, Index key) { return is_entry(key) || own.sees(i, key); }),
+      "it equals exact attention without the causal mask of its compressed entries, up to rounding "
+      "to F32"));
+  CHECK(contains(findings_over(head, [](Index i, Index key) { return key >= 64 || key > i - 16; }),
+                 "it equals exact attention without the causal mask, up to rounding to F32"));
+  Problem without_sink = head;
+  without_sink.rule = nullptr;
+  Matrix z = make_instance(*backends().front(), without_sink, "exact", {}).apply(head.v).z;
+  CHECK(contains(findings(with(head, {.z = tensor(std::move(z))})),
                  "it equals exact attention without the sink, up to rounding to F32"));
-  CHECK(without([](CompressedHead&) {}).empty());
+  CHECK(findings_over(head, [&](Index i, Index key) { return own.sees(i, key); }).empty());
+}
+
+TEST_CASE("a kernel that forgets which compressed entries were chosen") {
+  CompressedHead all{.tokens = 48, .queries = 48, .size = 4, .window = 8};
+  CompressedHead own = all;
+  for (Index i = 0; i < 48; ++i) own.chosen.push_back(static_cast<float>(i / 8));
+  const Problem head = own.of(make_data(Data::gaussian, 48, 8, 6, false));
+  CHECK(contains(
+      findings_over(head, [&](Index i, Index key) { return all.sees(i, key); }),
+      "it equals exact attention without the choice of compressed entries, up to rounding to F32"));
+}
+
+TEST_CASE("compressed entries beside a mask of the file and pairs that a kernel keeps") {
+  // The window is forgotten alone: the mask of the file and the kept pairs stay as they are.
+  const CompressedHead own{.tokens = 40, .queries = 40, .size = 4, .window = 6},
+      wide{.tokens = 40, .queries = 40, .size = 4};
+  const auto of_file = [](Index, Index key) { return key % 3 != 1; };
+  const auto is_kept = [](Index row, Index col) { return (row + col) % 4 != 2; };
+  const Problem data = make_data(Data::gaussian, 40, 8, 6, false);
+  const auto expected = [](const std::string& attention) {
+    return "it equals " + attention + " without the sliding window, up to rounding to F32";
+  };
+  const Problem masked = own.of(data, tensor(mask_of(40, 50, of_file)));
+  CHECK(contains(
+      findings_over(masked,
+                    [&](Index i, Index key) { return wide.sees(i, key) && of_file(i, key); }),
+      expected("exact attention")));
+  const auto kept = [&] { return SelectionTensors{.mask = tensor(mask_of(40, 50, is_kept))}; };
+  CHECK(contains(
+      findings_over(
+          own.of(data), [&](Index i, Index key) { return wide.sees(i, key) && is_kept(i, key); },
+          kept()),
+      expected("the softmax over the kept pairs")));
+  CHECK(contains(findings_over(
+                     masked,
+                     [&](Index i, Index key) {
+                       return wide.sees(i, key) && of_file(i, key) && is_kept(i, key);
+                     },
+                     kept()),
+                 expected("the softmax over the kept pairs")));
 }
 
 TEST_CASE("flash-attention#404: logarithms of base 2") {

@@ -17,7 +17,7 @@ struct CompressedHead {
   bool causal = true;
   Index window = 0;
   std::optional<double> sink = {};
-  std::vector<float> chosen = {};  // [queries, most] entries of each query, -1: none; empty: all
+  std::vector<float> chosen = {};  // [queries, most] entries, -1 for none; all without it
 
   Index entries() const { return tokens / size; }
   /// What the head lets query i see, straight from the definition.
@@ -30,8 +30,8 @@ struct CompressedHead {
     const auto* its = chosen.data() + i * most;
     return std::find(its, its + most, static_cast<float>(entry)) != its + most;
   }
-  /// Entries are means of the keys and values of `of`, whose last queries are those of the head.
-  Problem of(const Problem& all) const {
+  /// Entries are means of the keys and values of `all`, whose last queries are those of the head.
+  Problem of(const Problem& all, HeadTensor of_file = {}) const {
     Matrix k(tokens + entries(), all.d()), v(tokens + entries(), all.dv());
     const auto fill = [&](MatrixView from, Matrix& to) {
       for (Index j = 0; j < tokens; ++j)
@@ -49,6 +49,7 @@ struct CompressedHead {
                                 std::move(k), std::move(v), all.scale, causal);
     head.window = window;
     LayerConditions conditions;
+    conditions.mask = std::move(of_file);
     CompressedEntries compressed{.tokens = tokens, .stands_for = {}};
     for (Index e = 0; e < entries(); ++e)
       compressed.stands_for.push_back({e * size, (e + 1) * size});
