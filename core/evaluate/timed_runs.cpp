@@ -1,6 +1,7 @@
 #include "evaluate/timed_runs.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <thread>
 #include <utility>
@@ -22,23 +23,17 @@ double repeated_ms(const Computation& computed) {
   return learned ? computed.first_run.total_ms() : computed.first_run.spent_ms();
 }
 
-/// The rounds of each request, as they were measured one after the other, get their sittings.
+/// `rounds` follow one another; each has the rounds of all requests.
 void set_sittings(std::vector<std::vector<TimedRuns::Round>>& rounds) {
   int sitting = 0;
-  for (auto& of_requests : rounds) {
+  for (auto& together : rounds) {
     double ms = 0;
-    for (TimedRuns::Round& round : of_requests) {
+    for (TimedRuns::Round& round : together) {
       round.sitting = sitting;
       ms += round.run.spent_ms();
     }
-    if (ms >= std::chrono::duration<double, std::milli>(long_round).count()) ++sitting;
+    if (ms >= long_round.count()) ++sitting;
   }
-}
-
-/// Whether rounds that took this time at first, when nothing was warm, fit into a sitting.
-bool is_brief(double round_ms) {
-  constexpr double cold = 4;
-  return round_ms < cold * std::chrono::duration<double, std::milli>(long_round).count();
 }
 
 /// The first run as the only round, cold. `exact` may be null. On a device there is no ratio:
@@ -49,38 +44,38 @@ TimedRuns first_run_alone(const Computation& computed, const Computation* exact)
   return {.rounds = {only}};
 }
 
-constexpr int wanted_sittings = enough_samples + 3;
-constexpr std::size_t rounds_of_sitting = 4;
+constexpr std::size_t wanted_sittings = enough_samples + 3;
 
-/// `round_ms`: about the time that a round takes.
+/// `round_ms`: about the time that a round takes. A sitting has several rounds if they are brief.
 RoundOptions rounds_for_interval(std::size_t columns, double round_ms) {
   constexpr double most_ms = 20e3;
+  constexpr std::size_t in_sitting = 4;
   const double ms = std::max(1e3 * static_cast<double>(columns),
                              std::min(most_ms, (enough_samples + 2) * round_ms));
   return {.time = std::chrono::milliseconds(static_cast<std::int64_t>(ms)),
-          .most_rounds = wanted_sittings};
+          .most_rounds = wanted_sittings * (round_ms < long_round.count() ? in_sitting : 1)};
 }
 
-/// Rounds in several sittings, with pauses between them; in one call if they are long, as those are
-/// sittings by themselves.
-std::vector<TimedRuns> measure_sittings(const Problem& problem,
-                                        const std::vector<ComputeRequest>& requests,
-                                        double round_ms, const Backend& backend, Run& run) {
-  constexpr std::chrono::milliseconds pause{50};
-  RoundOptions options = rounds_for_interval(requests.size(), round_ms);
-  if (!is_brief(round_ms)) {
-    auto all = measure_rounds(problem, requests, options, backend, run);
-    if (all.front().sittings() > 1 || all.front().rounds.size() == 1) return all;
+/// Whether each round is a sitting by itself, as it takes that long.
+bool has_long_rounds(const std::vector<TimedRuns>& all) {
+  double ms = 0;
+  for (const TimedRuns& runs : all)
+    for (const TimedRuns::Round& round : runs.rounds) ms += round.run.spent_ms();
+  return ms >= long_round.count() * static_cast<double>(all.front().rounds.size());
+}
+
+/// The ratios of the rounds that have one, sitting by sitting.
+std::vector<std::vector<double>> ratios_of_sittings(
+    const std::vector<TimedRuns::Round>& rounds,
+    const std::function<double(const TimedRuns::Round&)>& ratio) {
+  std::vector<std::vector<double>> ratios;
+  std::optional<int> sitting;
+  for (const TimedRuns::Round& round : rounds) {
+    if (!has_speed_up(round)) continue;
+    if (std::exchange(sitting, round.sitting) != round.sitting) ratios.emplace_back();
+    ratios.back().push_back(ratio(round));
   }
-  options.time /= wanted_sittings;
-  options.most_rounds = rounds_of_sitting;
-  std::vector<TimedRuns> all(requests.size());
-  for (int sitting = 0; sitting < wanted_sittings; ++sitting) {
-    if (sitting > 0) std::this_thread::sleep_for(pause);
-    const auto more = measure_rounds(problem, requests, options, backend, run);
-    for (std::size_t r = 0; r < all.size(); ++r) all[r].append(more[r]);
-  }
-  return all;
+  return ratios;
 }
 
 /// As many rounds as the caller wants. Each is a sitting, as there are few.
@@ -153,25 +148,20 @@ std::optional<MeasuredTime> summarise(const TimedRuns& runs, double best_pace_ms
   MeasuredTime measured;
   std::vector<TimedRun> its;
   std::vector<double> exact_totals;
-  std::vector<std::vector<double>> apply_speed_ups, total_speed_ups;  // of each sitting
-  std::optional<int> sitting;
   for (const TimedRuns::Round& round : rounds) {
     its.push_back(round.run);
     measured.slow = measured.slow || slow_pace(round.pace_ms, best_pace_ms);
     measured.cold = measured.cold || round.cold;
-    if (!has_speed_up(round)) continue;
-    if (std::exchange(sitting, round.sitting) != round.sitting) {
-      apply_speed_ups.emplace_back();
-      total_speed_ups.emplace_back();
-    }
-    apply_speed_ups.back().push_back(round.exact->apply.total_ms() / round.run.apply.total_ms());
-    total_speed_ups.back().push_back(round.exact->total_ms() / round.run.total_ms());
-    exact_totals.push_back(round.exact->total_ms());
+    if (has_speed_up(round)) exact_totals.push_back(round.exact->total_ms());
   }
   measured.timing = summarise(its);
-  if (!total_speed_ups.empty()) {
-    measured.apply_speed_up = speed_up_in(apply_speed_ups);
-    measured.total_speed_up = speed_up_in(total_speed_ups);
+  if (!exact_totals.empty()) {
+    const auto speed_up = [&](const auto& ms) {
+      return speed_up_in(ratios_of_sittings(
+          rounds, [&](const TimedRuns::Round& round) { return ms(*round.exact) / ms(round.run); }));
+    };
+    measured.apply_speed_up = speed_up([](const TimedRun& run) { return run.apply.total_ms(); });
+    measured.total_speed_up = speed_up([](const TimedRun& run) { return run.total_ms(); });
     measured.exact_total = summary_of("total", std::move(exact_totals));
   }
   return measured;
@@ -212,6 +202,27 @@ std::vector<TimedRuns> measure_rounds(const Problem& problem,
   return all;
 }
 
+std::vector<TimedRuns> measure_in_sittings(const Problem& problem,
+                                           const std::vector<ComputeRequest>& requests,
+                                           const RoundOptions& options, const Backend& backend,
+                                           Run& run) {
+  constexpr std::chrono::milliseconds pause{50};
+  const std::size_t rounds = options.most_rounds, sittings = std::min(wanted_sittings, rounds);
+  const auto until = [&](std::size_t sitting) { return sitting * rounds / sittings; };
+  std::vector<TimedRuns> all(requests.size());
+  for (std::size_t s = 0, end = 1; s < sittings; s = end, end = s + 1) {
+    if (s > 0 && has_long_rounds(all))
+      end = sittings;
+    else if (s > 0)
+      std::this_thread::sleep_for(pause);
+    const RoundOptions its{.time = options.time / sittings * (end - s),
+                           .most_rounds = until(end) - until(s)};
+    const auto more = measure_rounds(problem, requests, its, backend, run);
+    for (std::size_t r = 0; r < all.size(); ++r) all[r].append(more[r]);
+  }
+  return all;
+}
+
 ComputeRequest repetition_of(ComputeRequest request, const Computation& computed) {
   if (learned_steps(*request.variant, request.values))
     request.given = learned_tensors(*request.variant, request.values, computed.op->plan());
@@ -244,9 +255,11 @@ std::vector<TimedRuns> measure_again(const Problem& problem, const std::vector<R
     round_ms += computed->first_run.total_ms();
   }
   if (places.empty()) return all;
-  const auto rounds = options.rounds
-                          ? measure_single_rounds(problem, requests, *options.rounds, backend, run)
-                          : measure_sittings(problem, requests, round_ms, backend, run);
+  const auto rounds =
+      options.rounds
+          ? measure_single_rounds(problem, requests, *options.rounds, backend, run)
+          : measure_in_sittings(problem, requests, rounds_for_interval(requests.size(), round_ms),
+                                backend, run);
   std::size_t next = exact ? 1 : 0;
   for (const std::size_t c : places)
     all[c] = exact && columns[c].request.variant->reference ? rounds.front() : rounds[next++];

@@ -60,7 +60,7 @@ auto repeat_for(std::chrono::duration<double, std::milli> time, std::size_t most
 inline constexpr std::chrono::hours unlimited_time{24 * 365};
 
 /// The machine may change its state in the course of a round that takes as long as this.
-inline constexpr std::chrono::milliseconds long_round{50};
+inline constexpr std::chrono::duration<double, std::milli> long_round{50};
 
 struct RoundOptions {
   bool with_memory = false;  // runs once more at first, to measure the rise of the program's memory
@@ -69,14 +69,21 @@ struct RoundOptions {
 };
 
 /// Measures rounds as repeat_for() counts them, in one sitting; a round that takes long_round or
-/// longer ends its sitting. In a round every request runs once from Q, K and V
-/// to Z, each round beginning with another one; after the last round the machine's pace is
-/// measured. If the first request is exact attention, the rounds of the others hold its run, too.
-/// The result has an element for each request.
+/// longer ends its sitting. In a round every request runs once from Q, K and V to Z, each round
+/// beginning with another one; after the last round the machine's pace is measured. If the first
+/// request is exact attention, the rounds of the others hold its run, too. The result has an
+/// element for each request.
 std::vector<TimedRuns> measure_rounds(const Problem& problem,
                                       const std::vector<ComputeRequest>& requests,
                                       const RoundOptions& options, const Backend& backend,
                                       Run& run);
+
+/// The same number of rounds in several sittings, with pauses between them and a round that warms
+/// up in each. Long rounds are sittings by themselves and need no pauses.
+std::vector<TimedRuns> measure_in_sittings(const Problem& problem,
+                                           const std::vector<ComputeRequest>& requests,
+                                           const RoundOptions& options, const Backend& backend,
+                                           Run& run);
 
 /// The request that repeats a computation: a tree that it learned is given.
 ComputeRequest repetition_of(ComputeRequest request, const Computation& computed);
@@ -100,9 +107,9 @@ struct RepeatOptions {
 };
 
 /// Measures rounds of all columns, beside exact attention unless that is null, so that times and
-/// ratios come from the same rounds. A computation
-/// that takes too long to be repeated is not run again: its first run is its only round. A result
-/// that was read has no rounds. The result has an element for each column.
+/// ratios come from the same rounds. A computation that takes too long to be repeated is not run
+/// again: its first run is its only round. A result that was read has no rounds. The result has an
+/// element for each column.
 std::vector<TimedRuns> measure_again(const Problem& problem, const std::vector<Repeated>& columns,
                                      const Computation* exact, const RepeatOptions& options,
                                      const Backend& backend, Run& run);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 
 #include "backend/workers.h"
 #include "data/draw_purpose.h"
@@ -31,14 +32,10 @@ void find_cost(const std::vector<Problem>& heads, const ComputeRequest& request,
 
 /// `exact`: the first contender, whose cost and time are known.
 void put_times(const TimedRuns& rounds, const Measurement& exact, Measurement& out) {
-  std::vector<TimedRun> runs;
-  std::vector<double> speed_ups;
-  for (const TimedRuns::Round& round : rounds.rounds) {
-    runs.push_back(round.run);
-    speed_ups.push_back(round.exact.value_or(round.run).total_ms() / round.run.total_ms());
-  }
-  out.timing = summarise(runs);
-  out.speed_up = speed_up_of(speed_ups);
+  const MeasuredTime its = *summarise(rounds, std::numeric_limits<double>::infinity());
+  out.timing = its.timing;
+  const std::vector<double> of_exact(rounds.rounds.size(), 1);
+  out.speed_up = its.total_speed_up.value_or(speed_up_of(of_exact));
   out.promised_speed_up = exact.cost.multiply_adds / out.cost.multiply_adds;
   if (out.contender.variant->reference) return;
   if (auto note = unsteady_note(exact.timing.total, out.timing.total); !note.empty())
@@ -62,7 +59,7 @@ std::vector<Measurement> measure(const std::vector<Problem>& heads,
   }
   std::vector<TimedRuns> all(contenders.size());
   for (const Problem& problem : heads) {
-    const auto rounds = measure_rounds(
+    const auto rounds = measure_in_sittings(
         problem, requests,
         {.time = unlimited_time, .most_rounds = static_cast<std::size_t>(options.rounds)}, backend,
         run);
