@@ -31,7 +31,7 @@ Matrix spread_rows(const Operator& op, IndexRange rows, Run& run) {
       const double each = double{p(r, key)} / static_cast<double>(of.size());
       for (Index j = of.begin; j < of.end; ++j) {
         double& its = row[static_cast<std::size_t>(j)];
-        its = std::max(its, 0.0) + each;  // perhaps the first that is seen
+        its = (its == double{unseen} ? 0 : its) + each;
       }
     }
     std::ranges::transform(row, out.row(r), [](double x) { return static_cast<float>(x); });
@@ -110,6 +110,7 @@ ViewKind spread_view() {
               "weights of its own: this is their mean over channels.",
           .make = views::spread,
           .needs_entries = true,
+          .takes_long = true,
           .uses_pooling = true,
           .has_norm = true,
           .has_keys = true,

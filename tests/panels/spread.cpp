@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "analysis/imported_columns.h"
 #include "laws/compressed_heads.h"
 #include "panels/scene.h"
 
@@ -114,6 +115,37 @@ TEST_CASE("what a variant leaves out is no weight in a spread, and not masked") 
       left_out += values(i, j) == 0;
     }
   CHECK(left_out > 100);
+}
+
+TEST_CASE("weights of either sign are spread over the tokens of entries that overlap") {
+  constexpr Index n = 12, m = 5;
+  const Problem data = make_data(Data::gaussian, n + m, 4, 3, false);
+  Problem head = make_problem(Matrix::copy_of(data.q.slice({0, n})), Matrix::copy_of(data.k),
+                              Matrix::copy_of(data.v), 0.5, true);
+  CompressedEntries entries{.tokens = n, .stands_for = {}};
+  for (Index e = 0; e < m; ++e) entries.stands_for.push_back({2 * e, 2 * e + 4});
+  LayerConditions conditions;
+  conditions.compressed = std::make_shared<const CompressedEntries>(entries);
+  add_conditions(head, conditions, 0, "a test");
+  // Gaussian numbers, as no softmax makes them.
+  const Matrix p = Matrix::copy_of(make_data(Data::gaussian, n, n + m, 3, false).q);
+  Scene scene{with(head, {.p = tensor(Matrix::copy_of(p))}), "imported", {}};
+  const Matrix values =
+      std::get<Raster>(scene.panel(find_view("spread"), {0, n}, {0, n + m}).body).values;
+  for (Index i = 0; i < n; ++i)
+    for (Index j = 0; j < n; ++j) {
+      double expected = j <= i ? double{p(i, j)} : 0;
+      bool seen = j <= i;
+      for (Index e = 0; e < m; ++e)
+        if (2 * e <= j && j < 2 * e + 4 && 2 * e + 4 <= i + 1)
+          expected += double{p(i, n + e)} / 4, seen = true;
+      CAPTURE(i);
+      CAPTURE(j);
+      if (seen)
+        CHECK(std::abs(double{values(i, j)} - expected) <= 1e-6);  // sums in double, then float32
+      else
+        CHECK(double{values(i, j)} == unseen);
+    }
 }
 
 TEST_CASE("without compressed entries, or tokens in view, there is nothing to spread") {
