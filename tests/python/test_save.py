@@ -73,8 +73,10 @@ class Save(InFolder):
             (dict(extra_indices=np.zeros((4, 2), "i4")), r"extra_indices has the shape \[4, 2\]; expected \[5, entries\]"),
             (dict(extra_indices=np.zeros((3, 5, 2), "i4")), r"extra_indices has the shape \[3, 5, 2\]"),
             (dict(extra_indices=np.full((5, 2), 3)), "extra_indices has 3 to 3; expected -1 to 2"),
+            (dict(extra_tokens=[[0, 2], [2, 4], [3, 2**31]]), "extra_tokens has 2147483648; expected numbers of tokens"),
+            (dict(extra_indices=np.full((5, 2), 2**40)), "extra_indices has 1099511627776; expected numbers of tokens"),
             (dict(extra_indices=np.full((5, 2), -2)), "extra_indices has -2 to -2; expected -1 to 2"),
-            (dict(bias=np.ones((5, 7), "f4")), "bias beside k_extra; expected one of them"),
+            (dict(bias=np.ones((5, 7), "f4")), "bias beside k_extra: they are not written together; expected one of them"),
             (dict(kept=np.ones((5, 7), bool)), r"kept has the shape \[5, 7\]"),
         ]
         for given, message in wrong:
@@ -95,6 +97,45 @@ class Save(InFolder):
         self.assertTrue((one.compressed["v_extra"] == self.v[1:, :3]).all())
         self.assertTrue((one.compressed["extra_indices"] == of_heads[3:]).all())
         one.check()
+
+    def test_the_output_of_compressed_entries_is_checked(self):
+        """Against P in float64, straight from the definition, for queries that are the last tokens."""
+        from fovea.check import difference
+        from fovea.save import call_of
+
+        np, random = self.np, self.np.random.default_rng(0)
+        heads, keys, entries, queries = 4, 12, 6, 5
+        spans = [[2 * e, 2 * e + 2] for e in range(entries)]
+        for size, choice_heads in ((1, 0), (1, 1), (1000, 2), (1, 4)):
+            arrays = {name: random.normal(size=shape).astype("f4") for name, shape in {
+                "q": (heads, queries, 8), "k": (2, keys, 8), "v": (2, keys, 3),
+                "k_extra": (2, entries, 8), "v_extra": (2, entries, 3)}.items()}
+            arrays["v_extra"] *= size
+            lists = random.integers(-1, entries, (choice_heads, queries, 3)) if choice_heads else None
+            z = np.zeros((heads, queries, 3), "f4")
+            for h in range(heads):
+                for i in range(queries):
+                    t = keys - queries + i
+                    seen = list(range(t - 2, t + 1))
+                    for e in range(entries):
+                        chosen = lists is None or e in lists[h * choice_heads // heads, i]
+                        if chosen and spans[e][1] <= t + 1:
+                            seen.append(keys + e)
+                    k, v = (np.concatenate([arrays[n][h // 2], arrays[n + "_extra"][h // 2]]) for n in "kv")
+                    weights = np.exp(k[seen].astype("f8") @ arrays["q"][h, i] / 8**0.5)
+                    z[h, i] = weights / weights.sum() @ v[seen]
+            extra = {"k_extra": arrays["k_extra"], "v_extra": arrays["v_extra"], "extra_tokens": spans}
+            # A file holds one choice for all heads, or one for each.
+            if lists is not None:
+                lists = lists[0] if choice_heads == 1 else lists.repeat(heads // choice_heads, axis=0)
+            call = call_of(arrays["q"], arrays["k"], arrays["v"], z=z, window=3, **extra, extra_indices=lists)
+            for h in range(heads):
+                self.assertIsNone(difference(call, h))
+            for wrong in (dict(window=4), dict(extra, extra_indices=np.full((queries, 1), -1)),
+                          dict(extra, v_extra=arrays["v_extra"] * 1.01)):
+                other = call_of(arrays["q"], arrays["k"], arrays["v"], z=z,
+                                **{"window": 3, **extra, "extra_indices": lists, **wrong})
+                self.assertIsNotNone(difference(other, 1), wrong.keys())
 
     def test_a_recurrence(self):
         q, gates = self.q.repeat(2, axis=1)[:, :7], -self.np.ones((4, 7))

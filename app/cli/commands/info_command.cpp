@@ -41,8 +41,10 @@ Document layer_json(const Layer& layer) {
     if (tensor.present()) tensors[name] = shape_json(tensor);
   };
   put("q", layer.q);
-  put("k", layer.k);
-  put("v", layer.v);
+  for (const auto& [name, tensor] : {std::pair{std::string("k"), &layer.k}, {"v", &layer.v}}) {
+    put(name, tensor->own_rows());
+    if (tensor->more) put(name + "_extra", *tensor->more);
+  }
   put("attention", layer.attention);
   Document out{{"name", layer.name}, {"heads", layer.heads()}, {"n", layer.keys()}};
   out["queries"] = layer.queries();
@@ -76,6 +78,10 @@ Document layer_json(const Layer& layer) {
   if (!its.alibi.empty()) conditions["alibi"] = its.alibi;
   if (!its.sinks.empty()) conditions["sinks"] = its.sinks;
   if (!its.documents.empty()) conditions["segments"] = its.documents;
+  if (its.compressed)
+    conditions["compressed"] = {{"tokens", its.compressed->tokens},
+                                {"entries", its.compressed->count()},
+                                {"chosen_for_each_query", its.chosen_entries.present()}};
   if (gates.present()) conditions["recurrence"] = gates.has_delta_rule() ? "delta" : "linear";
   out["conditions"] = conditions;
   return out;

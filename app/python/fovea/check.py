@@ -42,11 +42,9 @@ def plain_attention(call: Call, head: int, rows: Any) -> Any:
     seen = seen_pairs(c, call.queries, call.keys, rows)
     seen = seen[head] if seen.ndim == 3 else seen
     if call.compressed:
-        places = numpy.arange(call.keys - call.queries, call.keys)
-        entries = seen_entries(call.compressed, bool(c.causal), places)
-        if entries.ndim == 3:
-            entries = entries[head * len(entries) // call.heads]
-        seen = numpy.concatenate([seen, entries[rows]], axis=1)
+        entries = seen_entries(call.compressed, bool(c.causal), call.keys - call.queries, rows, head,
+                               call.heads)
+        seen = numpy.concatenate([seen, entries], axis=1)
     logits = numpy.where(seen, logits, -numpy.inf).astype(numpy.float32)
     top = logits.max(axis=1, keepdims=True)
     if c.sinks is not None:
@@ -81,7 +79,8 @@ def difference(call: Call, head: int = 0, short_logits: bool = True) -> Optional
         return None
     errors = numpy.abs(output - model)[some].max(axis=1)
     group = call.heads // int(call.k.shape[0])
-    size = float(numpy.abs(numbers_of(call.v[head // group])).max())
+    values = [call.v] + [call.compressed["v_extra"]] * ("v_extra" in (call.compressed or {}))
+    size = max(float(numpy.abs(numbers_of(array[head // group])).max()) for array in values)
     rounding = max(ROUNDING.get(type_of(call.z), 2.0**-23), 2.0**-23)
     of_logits = rounding if short_logits else 2.0**-23
     bounds = size * (4 * rounding + of_logits * (4 * logits[some] + float(call.q.shape[2]) ** 0.5))

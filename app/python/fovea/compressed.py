@@ -10,7 +10,7 @@ from .rules import floating
 if TYPE_CHECKING:
     from .call import Call
 
-# What a file has no form for beside them.
+# What `fovea.save` and `fovea.record` do not write beside them.
 WITHOUT = ("mask", "bias", "alibi", "segments")
 
 
@@ -26,14 +26,14 @@ def compressed_of(k_extra: Any, v_extra: Any, extra_tokens: Any, extra_indices: 
 
 
 def check_compressed(call: "Call") -> None:
-    """Raises FoveaError where the program would refuse the entries of a call."""
+    """Raises FoveaError for entries that the program would refuse, or that are not written beside something else."""
     given = call.compressed
     if not given:
         return
     others = [name for name in WITHOUT if getattr(call.conditions, name) is not None]
     others += ["gradients"] * bool(call.gradients) + ["recurrence"] * (call.recurrence is not None)
     if others:
-        raise FoveaError(f"{', '.join(others)} beside k_extra; expected one of them")
+        raise FoveaError(f"{', '.join(others)} beside k_extra: they are not written together; expected one of them")
     if (call.v is None) != ("v_extra" not in given):
         raise FoveaError("v and v_extra: expected both, or neither")
     tokens, entries = int(call.k.shape[1]), call.entries
@@ -66,22 +66,25 @@ def check_compressed(call: "Call") -> None:
 
 
 def entry_tokens(tokens: int, rate: int, overlapping: bool) -> List[Tuple[int, int]]:
-    """The tokens of each entry of so many: `rate` of them, and those of the entry before if they are `overlapping`."""
+    """The tokens of each of a number of entries: `rate` of them, and those of the entry before if they are `overlapping`."""
     return [(max(0, (entry - 1) * rate) if overlapping else entry * rate, (entry + 1) * rate)
             for entry in range(tokens // rate)]
 
 
-def seen_entries(given: Dict[str, Any], causal: bool, places: Any) -> Any:
-    """Which entries queries at these places see: bool [places, m] or [H, places, m]; `places` are all queries of a
-    call, or the choice has been cut to them."""
+def seen_entries(given: Dict[str, Any], causal: bool, first: int, rows: Any, head: int, heads: int) -> Any:
+    """Which entries some queries see: bool [rows, m]. `first` is the token of query 0. A choice may have fewer heads
+    than the call has."""
     numpy = need("numpy", "Checking a mask")
     ends = numpy.asarray(given["extra_tokens"])[:, 1]
-    closed = ends[None, :] <= places[:, None] + 1 if causal else numpy.ones((len(places), len(ends)), bool)
+    closed = ends[None, :] <= first + rows[:, None] + 1 if causal else numpy.ones((len(rows), len(ends)), bool)
     indices = given.get("extra_indices")
     if indices is None:
         return closed
-    chosen = (indices[..., None] == numpy.arange(len(ends))).any(axis=-2)
-    return chosen & closed
+    if indices.ndim == 3:
+        indices = indices[head * len(indices) // heads]
+    chosen = numpy.zeros((len(rows), len(ends) + 1), bool)
+    numpy.put_along_axis(chosen, indices[rows], True, axis=1)  # -1 is the last column, which is left out
+    return chosen[:, :-1] & closed
 
 
 def choice_of(seen: Any, ends: Any) -> Any:
@@ -117,4 +120,6 @@ def _whole_numbers(values: Any, name: str) -> Any:
     numbers = numbers_of(array_of(values, name))
     if numbers.dtype.kind not in "iu":
         raise FoveaError(f"{name} has the type {numbers.dtype}; expected integers")
+    if numbers.size and numbers.max() > 2**31 - 1:
+        raise FoveaError(f"{name} has {int(numbers.max())}; expected numbers of tokens or entries")
     return need("numpy", "Saving arrays").asarray(numbers, dtype="int64" if numbers.dtype.itemsize == 8 else "int32")
