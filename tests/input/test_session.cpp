@@ -287,9 +287,8 @@ TEST_CASE("a value of another type, and a number that is none of its type, are r
 }
 
 TEST_CASE("a source whose name is not UTF-8 is found again") {
-  const QTemporaryDir folder;
-  const std::string path = folder.path().toStdString() + "/\xff\xfe %41.npz";
-  std::ofstream(path) << "something";
+  const TemporaryDirectory folder;  // QTemporaryDir does not remove such names
+  const std::string path = folder.write("\xff\xfe %41.npz", "something");
   Written written;
   written.file.session.source = path;
   written.file.session.columns.assign(2, {.variant = "exact", .values = {}, .seed = 0});
@@ -301,8 +300,7 @@ TEST_CASE("a source whose name is not UTF-8 is found again") {
   CHECK(read.columns[1].held->source == path);
   CHECK_NOTHROW(require_source(written.path, read_session(written.path)));
   // A name in UTF-8 stays as it is, whatever it holds.
-  const std::string plain = folder.path().toStdString() + "/%41ü.npz";
-  std::ofstream(plain) << "something";
+  const std::string plain = folder.write("%41ü.npz", "something");
   written.file.session.source = plain;
   written.write();
   CHECK(read_session(written.path).session.source == plain);
