@@ -50,7 +50,7 @@ TEST_CASE("an address of a model that is not valid is refused with what is wrong
         {"model:m?text", "is no KEY=VALUE"},
         {"model:m?text=a&text=b", "'text' is no key of it, or occurs twice"},
         {"model:m?image=a.png", "'image' is no key of it"},
-        {"model:m?input=", "'input' is no key of it"},
+        {"model:m?input=", "names no file as its input"},
         {"model:m?text=a&input=b", "has both a text and an input"},
         {"model:m?text=50%", "'%' without two hexadecimal digits"},
         {"model:m?text=%4x", "'%' without two hexadecimal digits"},
