@@ -55,6 +55,8 @@ class CudaBackend final : public Backend {
     const Product host_product = [host = host_](MatrixView a, MatrixView b, Run& its) {
       return host->product(a, b, its);
     };
+    if (plan->rounded && plan->rounded->weights)
+      return make_rounded_weights_operator(plan, problem, *this, host_product, run);
     return visit_form(
         *plan,
         [&](const TilePlan&) {

@@ -16,6 +16,7 @@
 #include "backend/product.h"
 #include "backend/projected_operator.h"
 #include "backend/recurrent_operator.h"
+#include "backend/rounded_weights.h"
 #include "backend/routed_rows.h"
 #include "backend/singular_values.h"
 #include "backend/tile_operator.h"
@@ -52,15 +53,17 @@ class CpuBackend final : public Backend {
     const Problem problem = counted_in(*plan, head);
     require_memory(memory_need(*plan, problem, workers_->threads()).total(), need_text(*plan),
                    fewer_tokens);
+    const Product product = [&loops = loops_, workers = workers_](MatrixView a, MatrixView b,
+                                                                  Run& its) {
+      return fovea::product(a, b, loops, *workers, its.stop);
+    };
+    if (plan->rounded && plan->rounded->weights)
+      return make_rounded_weights_operator(plan, problem, *this, product, run);
     return visit_form(
         *plan,
         [&](const TilePlan&) { return make_tile_operator(plan, problem, loops_, workers_, run); },
         [&](const NodePlan&) { return make_node_operator(plan, problem, loops_, workers_, run); },
         [&](const ProjectedPlan&) {
-          const Product product = [&loops = loops_, workers = workers_](MatrixView a, MatrixView b,
-                                                                        Run& its) {
-            return fovea::product(a, b, loops, *workers, its.stop);
-          };
           return make_projected_operator(plan, problem, *this, product, run);
         },
         [&](const FeaturePlan&) {

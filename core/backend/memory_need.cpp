@@ -9,6 +9,7 @@
 #include "backend/node_operator.h"
 #include "backend/projected_operator.h"
 #include "backend/recurrent_operator.h"
+#include "backend/rounded_weights.h"
 #include "backend/tile_operator.h"
 #include "plan/visit_form.h"
 
@@ -21,6 +22,11 @@ MemoryNeed memory_need(const Plan& plan, const Problem& head, int threads) {
                         plan.causal};
   MemoryNeed need =
       visit_form(plan, [&](const auto& form) { return operator_need(form, extents, threads); });
+  if (plan.rounded && plan.rounded->weights) {
+    const MemoryNeed its = rounded_weights_need(extents);
+    need.bound += its.bound;
+    need.applied += its.applied;
+  }
   if (plan.mask && !plan.mask->pairs().held())  // rows of each thread's strip of queries
     need.applied += int_size * isa::max_lanes * threads * as_double(plan.mask->pairs().stride());
   return need;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,13 +22,23 @@ struct TensorRounding {
   double worst_share = 0;    // the share in [0, 1] of |x^ - x|_F^2 that this column has
 };
 
+/// How weights are rounded before they are multiplied by values. If P_i* is the largest weight of
+/// row i, then top P_ij / P_i* = top exp(S_ij - max S_i) becomes a number of the format: E4M3, or
+/// E2M1 with a scale in E4M3 for consecutive keys. Rows are divided by the sums of their weights
+/// before these are rounded, so rounded ones need not sum to 1.
+struct WeightRounding {
+  double top = 0;
+  Index share = 0;  // keys that share a scale, with E2M1; 0 with E4M3, which has none
+};
+
 struct RoundedHead {
   /// [nq, d'], [nk, d'], [nk, dv]. Tensors that are not rounded are those of the head. If the mean
   /// key m is subtracted from the keys before they are rounded, a last column has q . m and 1, so
   /// that logits keep what it contributes to them.
   MatrixView q, k, v;
   std::vector<TensorRounding> tensors;  // those that are rounded
-  std::shared_ptr<const void> owner;    // keeps q, k, v alive
+  std::optional<WeightRounding> weights = {};
+  std::shared_ptr<const void> owner;  // keeps q, k, v alive
 };
 
 }  // namespace fovea

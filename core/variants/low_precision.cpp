@@ -1,6 +1,7 @@
 // Exact attention of queries, keys and values that are rounded to 8 or 4 bits, as kernels round
 // them before they multiply: INT8 and INT4 (SageAttention), FP8 (FlashAttention-3, caches of
-// servers) and NVFP4 (SageAttention3). Weights and sums keep their precision.
+// servers) and NVFP4 (SageAttention3). Weights keep their precision unless they are rounded, too;
+// sums always do.
 #include <string>
 #include <utility>
 
@@ -36,6 +37,17 @@ std::vector<TypedField<P>> block_fields() {
                               Axis::log2, "Consecutive keys that share a scale.")};
 }
 
+enum class Weights { as_given, rounded };
+
+/// `rounded` names the format, and `as_whom` those who round to it.
+template <class P>
+TypedField<P> weights_field(const char* rounded, const std::string& as_whom) {
+  return choice_field<P, Weights>(
+      "weights", "Weights", &P::weights, {"as_given", rounded},
+      std::string(rounded) + ": weights are rounded before they are multiplied by values, " +
+          as_whom + ". Rows are divided by the sums of their weights before that.");
+}
+
 enum class ValueFormat { as_given, fp8 };
 
 /// SageAttention leaves values as they are; SageAttention2, which has INT4, rounds them to FP8.
@@ -43,6 +55,7 @@ template <NumberFormat format>
 struct IntegerParameters : BlockSizes {
   Smoothing keys = Smoothing::smoothed;
   ValueFormat values = format == NumberFormat::int4 ? ValueFormat::fp8 : ValueFormat::as_given;
+  Weights weights = Weights::as_given;
 
   static std::vector<TypedField<IntegerParameters>> fields() {
     std::vector<TypedField<IntegerParameters>> fields{smoothing_field<IntegerParameters>()};
@@ -52,6 +65,8 @@ struct IntegerParameters : BlockSizes {
                                   {"as_given", "fp8"},
                                   "fp8: values are rounded to FP8 E4M3, with a scale for each "
                                   "channel, as SageAttention2 does."));
+    fields.push_back(weights_field<IntegerParameters>(
+        "fp8", "to FP8 E4M3, the largest of a row being 448, as SageAttention2 does"));
     return fields;
   }
 };
@@ -73,6 +88,7 @@ struct Fp8Parameters : BlockSizes {
   ScaleOfValues value_scale = ScaleOfValues::like_keys;
   Smoothing keys = Smoothing::unsmoothed;
   RoundedTensors rounded = RoundedTensors::qkv;
+  Weights weights = Weights::as_given;
 
   static std::vector<TypedField<Fp8Parameters>> fields() {
     std::vector<TypedField<Fp8Parameters>> fields{choice_field(
@@ -90,6 +106,8 @@ struct Fp8Parameters : BlockSizes {
                                   "like_keys: as keys have them. channel: one for each column of "
                                   "the values."));
     fields.push_back(tensors_field<Fp8Parameters>());
+    fields.push_back(weights_field<Fp8Parameters>(
+        "fp8", "to FP8 E4M3, the largest of a row being 256, as FlashAttention-3 does"));
     return fields;
   }
 };
@@ -97,9 +115,14 @@ struct Fp8Parameters : BlockSizes {
 struct Nvfp4Parameters {
   Smoothing keys = Smoothing::smoothed;
   RoundedTensors rounded = RoundedTensors::qkv;
+  Weights weights = Weights::as_given;
 
   static std::vector<TypedField<Nvfp4Parameters>> fields() {
-    return {smoothing_field<Nvfp4Parameters>(), tensors_field<Nvfp4Parameters>()};
+    return {smoothing_field<Nvfp4Parameters>(), tensors_field<Nvfp4Parameters>(),
+            weights_field<Nvfp4Parameters>(
+                "nvfp4",
+                "with a scale for each 16 keys and the largest of a row being 448·6, as "
+                "SageAttention3 does")};
   }
 };
 
@@ -109,6 +132,10 @@ Plan plan_low_precision(const Problem& problem, const HeadRounding& rule, const 
   plan.form = TilePlan{.passes = {pass_of_all_pairs(plan)}};
   round_head(plan, problem, rule, planning);
   plan.notes.push_back(std::string("costs and times are not those of a kernel in ") + format);
+  if (rule.weights)
+    plan.notes.push_back(
+        "weights are rounded relative to the largest of their row, where kernels know only the "
+        "largest so far; rows need not sum to 1");
   if (problem.causal || problem.mask)
     plan.notes.push_back(std::string(rule.smooth_k ? "scales and the mean key are" : "scales are") +
                          " found from later and masked tokens, too");
@@ -120,6 +147,8 @@ Plan plan_integers(const Problem& problem, const IntegerParameters<format>& p, P
   HeadRounding rule{.q = RoundingRule{format, {p.query_block, problem.d()}},
                     .k = {format, {p.key_block, problem.d()}},
                     .smooth_k = p.keys == Smoothing::smoothed};
+  if (p.weights == Weights::rounded)
+    rule.weights = WeightRounding{.top = largest_of(NumberFormat::e4m3)};
   if (p.values == ValueFormat::fp8) rule.v = RoundingRule{NumberFormat::e4m3, {problem.keys(), 1}};
   return plan_low_precision(problem, rule, format == NumberFormat::int8 ? "INT8" : "INT4",
                             planning);
@@ -137,6 +166,7 @@ Plan plan_fp8(const Problem& problem, const Fp8Parameters& p, Planning& planning
                     .smooth_k = p.keys == Smoothing::smoothed};
   if (p.rounded == RoundedTensors::qkv)
     rule.q = RoundingRule{NumberFormat::e4m3, {queries, problem.d()}};
+  if (p.weights == Weights::rounded) rule.weights = WeightRounding{.top = 256};
   return plan_low_precision(problem, rule, "FP8", planning);
 }
 
@@ -149,6 +179,9 @@ Plan plan_nvfp4(const Problem& problem, const Nvfp4Parameters& p, Planning& plan
                     .v = RoundingRule{NumberFormat::e2m1, {share, 1}, true},
                     .smooth_k = p.keys == Smoothing::smoothed};
   if (p.rounded == RoundedTensors::qkv) rule.q = along_channels;
+  if (p.weights == Weights::rounded)
+    rule.weights = WeightRounding{
+        .top = largest_of(NumberFormat::e4m3) * largest_of(NumberFormat::e2m1), .share = share};
   return plan_low_precision(problem, rule, "NVFP4", planning);
 }
 
@@ -162,6 +195,11 @@ Variant low_precision(Variant row) {
   return row;
 }
 
+/// Where rows are said to need no sum of 1.
+std::string rounded_weights(const char* format) {
+  return std::string("weights = ") + format;
+}
+
 template <NumberFormat format>
 Variant integer_variant(const std::string& bits, const char* paper) {
   return make_variant<IntegerParameters<format>>(
@@ -173,7 +211,8 @@ Variant integer_variant(const std::string& bits, const char* paper) {
                       "δ),  δ = max|x| / " +
                       std::to_string(static_cast<int>(largest_of(format))),
            .summary =
-               "Queries and keys quantised to " + bits + " bits, with a scale for each block."}),
+               "Queries and keys quantised to " + bits + " bits, with a scale for each block.",
+           .other_sums_with = rounded_weights("fp8")}),
       plan_integers<format>);
 }
 
@@ -196,7 +235,8 @@ Variant fp8_variant() {
            .formula = "P = softmax(s Q′ K′ᵀ),  Z = P V′,  x′ = δ E4M3(x / δ),  δ = max|x| / 448;  "
                       "smoothed keys as in int8",
            .summary = "Queries, keys and values quantised to FP8 E4M3, with a scale for each "
-                      "tensor or block."}),
+                      "tensor or block.",
+           .other_sums_with = rounded_weights("fp8")}),
       plan_fp8);
 }
 
@@ -209,7 +249,8 @@ Variant nvfp4_variant() {
                                 "δ E2M1(x / δ),  δ = t E4M3(max₁₆|x| / 6t),  t = max|x| / (448·6)",
                      .summary =
                          "Queries, keys and values quantised to FP4 E2M1, with a scale for each 16 "
-                         "numbers."}),
+                         "numbers.",
+                     .other_sums_with = rounded_weights("nvfp4")}),
       plan_nvfp4);
 }
 

@@ -75,7 +75,7 @@ class HeadRounder {
   void round_values(const RoundingRule& rule) {
     owned_->v = rounded("v", problem_.v, problem_.v, rule, 0);
   }
-  RoundedHead finish() {
+  RoundedHead finish(const std::optional<WeightRounding>& weights) {
     const auto of = [](const Matrix& own, MatrixView given) {
       return own.empty() ? given : own.view();
     };
@@ -83,6 +83,7 @@ class HeadRounder {
             .k = of(owned_->k, problem_.k),
             .v = of(owned_->v, problem_.v),
             .tensors = std::move(tensors_),
+            .weights = weights,
             .owner = owned_};
   }
 
@@ -135,7 +136,7 @@ void round_head(Plan& plan, const Problem& problem, const HeadRounding& rule, Pl
   rounder.round_queries(rule.q);
   rounder.round_keys(rule.k);
   if (rule.v && problem.has_values()) rounder.round_values(*rule.v);
-  plan.rounded = std::make_shared<const RoundedHead>(rounder.finish());
+  plan.rounded = std::make_shared<const RoundedHead>(rounder.finish(rule.weights));
 }
 
 }  // namespace fovea

@@ -16,6 +16,7 @@ struct HeadRounding {
   /// The mean key m is subtracted before the keys are rounded. All logits of a query q then get
   /// s q . m back, with q as it was before it was rounded.
   bool smooth_k = false;
+  std::optional<WeightRounding> weights = {};
 };
 
 /// Sets `rounded` and `planning_bytes` of the plan. Throws UnavailableError if the copies do not

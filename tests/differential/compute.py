@@ -6,6 +6,7 @@ import numpy as np
 
 import caches
 import figures
+from figures import rounding
 import precisions
 import recurrences
 import selected
@@ -17,11 +18,6 @@ OF_METRICS = ("mass_kept", "top1_recall", "top8_recall", "top64_recall")
 
 
 FORMULAS = variants.FORMULAS | selected.FORMULAS | caches.FORMULAS | recurrences.FORMULAS | precisions.FORMULAS
-
-
-def rounding(head, made):
-    """Of an entry of P, relative: of its exponent and of the sum of the row."""
-    return math.expm1(min(2 * figures.logit_error(head, made), 5))
 
 
 def tensors_differ(head, made, computed, index):
@@ -44,10 +40,10 @@ def tensors_differ(head, made, computed, index):
         return wrong
     entries = np.abs(made.p) if made.bound is None else made.bound
     smallest = 1e-37 * head.keys  # numbers below are denormal or 0 in float32
-    compare("p", computed.of_head("p", index), made.p, relative * entries + smallest)
+    compare("p", computed.of_head("p", index), made.p, relative * entries + smallest + made.steps)
     if head.dv:
         values = head.v if made.v is None else made.v
-        error = rounding(head, made) * (entries @ np.abs(values)) + smallest * max(1, np.abs(values).max())
+        error = (rounding(head, made) * entries + made.steps) @ np.abs(values) + smallest * max(1, np.abs(values).max())
         z = made.p @ values if made.z is None else made.z
         compare("z", computed.of_head("z", index), z, error if made.z is None else 0)
     lse = computed.of_head("lse", index)

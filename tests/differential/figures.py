@@ -31,6 +31,11 @@ def logit_error(head, made):
     return 4 * UNIT * ((4 + math.sqrt(head.d)) * magnitude + head.keys + 16)
 
 
+def rounding(head, made):
+    """Of an entry of P, relative: of its exponent and of the sum of the row."""
+    return math.expm1(min(2 * logit_error(head, made), 5))
+
+
 def of_outputs(exact, approximate):
     """`exact` and `approximate`: Z in float64."""
     difference = approximate - exact

@@ -2,6 +2,7 @@
 code is even."""
 import numpy as np
 
+import figures
 import variants
 
 
@@ -66,8 +67,33 @@ def outlier(squares):
             "outlier_share": (squares.max() / squares.sum(), 1e-12)}
 
 
-def attention(head, smooth, q_rule, k_rule, v_rule):
-    """Rules are (numbers of the format, rows, columns of a block), or None."""
+def rounded_weights(p, top, share, of_scales=1.0, of_weights=1.0):
+    """Rows of P as numbers of few bits, the largest weight of a row being `top` of them. Factors near 1 move numbers
+    across ties."""
+    largest = p.max(axis=1, keepdims=True, initial=0)
+    x = np.divide(top * p, largest, out=np.zeros_like(p), where=largest > 0)
+    if not share:
+        return nearest(x * of_weights, E4M3) * largest / top
+    starts = np.arange(0, x.shape[1], share)
+    of_groups = nearest(np.maximum.reduceat(x, starts, axis=1) / 6 * of_scales, E4M3)
+    scale = np.repeat(of_groups, np.diff(np.append(starts, x.shape[1])), axis=1)
+    quotient = np.divide(x, scale, out=np.zeros_like(x), where=scale > 0)
+    return nearest(quotient * of_weights, E2M1) * scale * largest / top
+
+
+def round_weights(head, made, top, share):
+    """Rounds P in place, and says how far float32 may move its entries."""
+    near = figures.rounding(head, made)
+    p, factors = made.p, (1 - min(near, 0.5), 1, 1 + near)
+    made.p = rounded_weights(p, top, share)
+    made.steps = np.max([np.abs(rounded_weights(p, top, share, a, b) - made.p) for a in factors for b in factors],
+                        axis=0)
+    if share and near > 1e-3:  # scales in between may round otherwise, by a step of 2 at most
+        made.steps += 2 * (1 + near) * p.max(axis=1, keepdims=True, initial=0) / 6
+
+
+def attention(head, smooth, q_rule, k_rule, v_rule, weights=None):
+    """Rules are (numbers of the format, rows, columns of a block), or None; `weights` is (top, share)."""
     mean = float32(head.k.mean(axis=0)) if smooth else np.zeros(head.d)
     keys = Rounded("k", float32(head.k - mean) if smooth else head.k, head.k, *k_rule)
     queries = Rounded("q", head.q, head.q, *q_rule) if q_rule else None
@@ -75,6 +101,8 @@ def attention(head, smooth, q_rule, k_rule, v_rule):
     logits = head.scale * (q @ keys.x.T + (head.q @ mean)[:, None])
     made = variants.of_pairs(head, np.ones((head.queries, head.keys)), head.rule(logits))
     made.magnitude = head.scale * float((np.abs(q) @ np.abs(keys.x).T + (np.abs(head.q) @ np.abs(mean))[:, None]).max())
+    if weights:
+        round_weights(head, made, *weights)
     values = Rounded("v", head.v, head.v, *v_rule) if v_rule and head.dv else None
     made.v = values.x if values else None
     made.figures = {}
@@ -87,7 +115,7 @@ def of_integers(numbers):
     def formula(head, p, drawn):
         values = (E4M3, head.keys, 1) if p["values"] == "fp8" else None
         return attention(head, p["keys"] == "smoothed", (numbers, p["query_block"], head.d),
-                         (numbers, p["key_block"], head.d), values)
+                         (numbers, p["key_block"], head.d), values, (448, 0) if p["weights"] == "fp8" else None)
     return formula
 
 
@@ -96,12 +124,13 @@ def fp8(head, p, drawn):
     queries, keys = (p["query_block"], p["key_block"]) if blocks else (head.queries, head.keys)
     values = (E4M3, head.keys, 1) if p["value_scale"] == "channel" else (E4M3, keys, max(head.dv, 1))
     return attention(head, p["keys"] == "smoothed", (E4M3, queries, head.d) if p["rounded"] == "qkv" else None,
-                     (E4M3, keys, head.d), values)
+                     (E4M3, keys, head.d), values, (256, 0) if p["weights"] == "fp8" else None)
 
 
 def nvfp4(head, p, drawn):
     rule = (E2M1, 1, 16)
-    return attention(head, p["keys"] == "smoothed", rule if p["rounded"] == "qkv" else None, rule, (E2M1, 16, 1))
+    return attention(head, p["keys"] == "smoothed", rule if p["rounded"] == "qkv" else None, rule, (E2M1, 16, 1),
+                     (448 * 6, 16) if p["weights"] == "nvfp4" else None)
 
 
 FORMULAS = {"int8": of_integers(INT8), "int4": of_integers(INT4), "fp8": fp8, "nvfp4": nvfp4}

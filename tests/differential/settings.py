@@ -114,7 +114,8 @@ def drawn(variant, layer, draw):
         return {"query_block": size(), "key_block": size(), "tau": draw.of([0.0, 0.3, 0.9, 1.0]),
                 "theta": draw.of([-1.0, 0.1, 0.5, 1.0])}
     if variant in PRECISIONS:
-        values = {"keys": draw.of(["smoothed", "unsmoothed"])}
+        values = {"keys": draw.of(["smoothed", "unsmoothed"]),
+                  "weights": draw.of(["as_given", "nvfp4" if variant == "nvfp4" else "fp8"])}
         if variant in ("int8", "int4"):
             return values | {"query_block": size(), "key_block": size(), "values": draw.of(["as_given", "fp8"])}
         values["rounded"] = draw.of(["qkv", "kv"])

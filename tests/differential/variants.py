@@ -22,6 +22,7 @@ class Attention:
         self.given = False  # another program's result,
         self.is_read = False  # of which P is only read
         self.rows = None  # what theory mode says of its rows
+        self.steps = 0  # [nq, nk], by which entries may differ where rounding to few bits is near a tie
 
 
 def softmax(logits, weight, sink):

@@ -28,6 +28,8 @@ struct VariantLaws {
   std::vector<Case> cases;
   std::vector<ExactSettings> exact_settings = {};
   bool never_exact = false;  // there are no such settings
+  /// What it says of settings with other sums of rows is tested by laws of their own.
+  bool other_sums_elsewhere = false;
   /// The sum of row i of P, if the cases say that rows need not sum to 1. Empty if only the formula
   /// knows.
   std::function<double(const Instance&, Index i)> row_sum = {};

@@ -152,6 +152,7 @@ VariantLaws laws_of_precision(const char* id, std::vector<Case> cases) {
   VariantLaws laws = laws_from(
       id, [](auto real, const Instance& x) { return low_precision<decltype(real)>(x); }, cases);
   laws.never_exact = true;
+  laws.other_sums_elsewhere = true;  // laws/rounded_weights.cpp
   // Products with the mean key may cancel those with the rest.
   laws.largest_exponent = [](const Instance& x) {
     double longest[2]{};
