@@ -22,6 +22,8 @@ enum class DrawPurpose : std::uint32_t {
   drawn_rows = 11,
   hash_rotations = 12,
   row_of_pixel = 17,  // the row of P that stands for a row of pixels
+  query_means = 18,
+  key_means = 19,
   // Synthetic heads.
   synthetic_q = 101,
   synthetic_k,

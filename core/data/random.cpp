@@ -1,5 +1,6 @@
 #include "data/random.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -46,6 +47,17 @@ std::uint64_t Random::below(std::uint64_t count) {
 double Random::normal() {
   const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform()));  // 1 - u is never 0
   return radius * std::cos(2.0 * std::numbers::pi * uniform());
+}
+
+// Number i is taken with probability (still needed) / (still left).
+std::vector<std::int32_t> draw_subset(std::int64_t n, std::int64_t count, Random random) {
+  std::vector<std::int32_t> subset;
+  for (std::int64_t i = 0, needed = std::min(count, n); needed > 0; ++i)
+    if (static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(n - i))) < needed) {
+      subset.push_back(static_cast<std::int32_t>(i));
+      --needed;
+    }
+  return subset;
 }
 
 }  // namespace fovea

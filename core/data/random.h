@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 namespace fovea {
 
@@ -29,5 +30,8 @@ class Random {
   std::array<std::uint32_t, 4> buffer_{};
   int used_ = 4;
 };
+
+/// A uniform subset of the numbers below n, ascending: `count` of them, or all if there are fewer.
+std::vector<std::int32_t> draw_subset(std::int64_t n, std::int64_t count, Random random);
 
 }  // namespace fovea

@@ -47,17 +47,6 @@ std::vector<std::int32_t> draw_by(const std::vector<double>& p, Index count, Ran
   return drawn;
 }
 
-// A uniform subset, ascending: token i is taken with probability (still needed) / (still left).
-std::vector<std::int32_t> draw_rows(Index n, Index count, Random random) {
-  std::vector<std::int32_t> rows;
-  for (Index i = 0, needed = std::min(count, n); needed > 0; ++i)
-    if (static_cast<Index>(random.below(static_cast<std::uint64_t>(n - i))) < needed) {
-      rows.push_back(static_cast<std::int32_t>(i));
-      --needed;
-    }
-  return rows;
-}
-
 // A S S^T: all queries, and the keys that were drawn, each weighted by c_j / (m p_j).
 Pass value_pass(Index n, const std::vector<std::int32_t>& drawn, const std::vector<double>& p) {
   Pass pass;
@@ -103,7 +92,7 @@ void plan_hyper_theory(const Problem& problem, const HyperTheory& theory, Planni
     };
     if (values.empty())
       values = draw_by(p, theory.sizes.samples, random(DrawPurpose::drawn_values));
-    if (rows.empty()) rows = draw_rows(n, theory.sizes.samples, random(DrawPurpose::drawn_rows));
+    if (rows.empty()) rows = draw_subset(n, theory.sizes.samples, random(DrawPurpose::drawn_rows));
     tiles.passes.push_back(value_pass(n, values, p));
   }
 

@@ -199,6 +199,7 @@ Variant oracle_variant();
 Variant sta_variant();
 Variant svg_variant();
 Variant radial_variant();
+Variant svg2_variant();
 Variant delta_variant();
 Variant ssd_variant();
 Variant loglinear_variant();

@@ -42,6 +42,7 @@ std::vector<Variant>& table() {
                                    oracle_variant(),
                                    sta_variant(),
                                    svg_variant(),
+                                   svg2_variant(),
                                    radial_variant(),
                                    delta_variant(),
                                    ssd_variant(),

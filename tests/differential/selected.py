@@ -290,4 +290,30 @@ def sparge(head, p, drawn):
     return made
 
 
-FORMULAS = {f.__name__: f for f in (moba, vertical_slash, msa, nsa, dsa, xattention, sparge, quest, oracle)}
+def means_of(x, cluster):
+    """Of the tokens of each cluster, and how many those are."""
+    of = np.zeros((max(cluster) + 1, len(x)))
+    of[cluster, np.arange(len(x))] = 1
+    size = of.sum(axis=1)
+    return of @ x / np.maximum(size, 1)[:, None], size
+
+
+def svg2(head, p, drawn):
+    of_query, of_key = drawn["query_cluster"], drawn["key_cluster"]
+    clusters = [-(-n // p[name]) for n, name in ((head.queries, "query_size"), (head.keys, "key_size"))]
+    (queries, _), (keys, size) = means_of(head.q, of_query), means_of(head.k, of_key)
+    mass = variants.softmax(head.scale * (queries @ keys.T), np.tile(size, (len(queries), 1)), None)[0]
+    kept = np.zeros(mass.shape, bool)
+    for row, its in zip(mass, kept):
+        order = [c for c in np.argsort(-row, kind="stable") if size[c] > 0]
+        before = np.cumsum(row[order]) - row[order]
+        # Shares of equal clusters never sum to the drawn tau, so rounding does not decide.
+        its[[c for turn, c in enumerate(order)
+             if p["tau"] >= 1 or before[turn] <= p["tau"] or turn < int(p["least"] * clusters[1])]] = True
+    made = variants.of_pairs(head, kept[of_query][:, of_key])
+    made.multiply_adds += head.d * float(p["rounds"] * (head.queries * clusters[0] + head.keys * clusters[1])
+                                         + clusters[0] * clusters[1])
+    return made
+
+
+FORMULAS = {f.__name__: f for f in (svg2, moba, vertical_slash, msa, nsa, dsa, xattention, sparge, quest, oracle)}

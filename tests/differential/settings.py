@@ -5,11 +5,11 @@ PRECISIONS = ("int8", "int4", "fp8", "nvfp4")
 # That take conditions on single pairs; a soft cap and sinks alone; nothing beside a causal mask (app/README.md).
 PAIRS = ("fixed", "strided", "tf", "hyper", "window", "longformer", "bigbird", "reformer", "kde", "moba",
          "vertical_slash", "msa", "dsa", "xattention", "sparge", "quest", "oracle", "sta", "svg",
-         "radial") + CACHES + PRECISIONS
+         "radial", "svg2") + CACHES + PRECISIONS
 CAP_AND_SINK = ("h1d",)
 CAUSAL = ("delta", "ssd", "loglinear")
 NOTHING = ("tc", "linformer", "sinkhorn", "synthesizer", "linear", "performer", "nsa") + CAUSAL
-BIDIRECTIONAL = ("kde", "linformer", "sinkhorn", "sta", "svg", "radial")
+BIDIRECTIONAL = ("kde", "linformer", "sinkhorn", "sta", "svg", "radial", "svg2")
 ANY_LENGTHS = ("tf", "tc", "moba", "msa", "nsa", "dsa", "quest", "oracle") + PRECISIONS
 LAST_QUERIES = ("fixed", "strided", "window", "longformer", "bigbird")  # under a causal mask
 
@@ -79,6 +79,9 @@ def drawn(variant, layer, draw):
         return {"block": size(), "blocks": draw.size(1, 8)}
     if variant == "nsa":
         return {"block": 2 ** int(draw.random.integers(0, 6)), "blocks": draw.size(1, 8), "window": size()}
+    if variant == "svg2":
+        return {"query_size": size(), "key_size": size(), "tau": draw.of([0.0, 0.437, 0.871, 1.0]),
+                "least": draw.of([0.0, 0.1, 0.5, 1.0]), "rounds": draw.size(1, 20)}
     if variant in ("sta", "svg", "radial"):
         side = max(2, int(n ** 0.5))
         grid = {"height": draw.size(1, side), "width": draw.size(1, side), "text": draw.of([0, 1, 3, n]),

@@ -46,6 +46,13 @@ Structure golden_projections() {
   return given;
 }
 
+Structure golden_clusters() {
+  Structure given;
+  given.set({"query_cluster", {8}, std::vector<std::int32_t>{0, 1, 2, 0, 1, 2, 0, 1}});
+  given.set({"key_cluster", {8}, std::vector<std::int32_t>{0, 0, 1, 1, 2, 3, 2, 3}});
+  return given;
+}
+
 // The same for every query.
 Structure golden_gates() {
   std::vector<float> gates;
@@ -279,6 +286,13 @@ std::vector<Golden> table() {
                   false,
                   {2.921486, -0.563878},
                   206.215795});
+  rows.push_back({"svg2",
+                  "svg2",
+                  {{"tau", "0.6"}, {"least", "0"}},
+                  false,
+                  {2.467385, 0.047308},
+                  173.030580,
+                  golden_clusters()});
   // The decays are rounded to floats.
   const double of_decay = 36 * 0.1 * 0x1p-24;
   rows.push_back({"delta",

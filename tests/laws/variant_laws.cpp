@@ -38,6 +38,7 @@ std::vector<VariantLaws>& list() {
                                        sta_laws(),
                                        svg_laws(),
                                        radial_laws(),
+                                       svg2_laws(),
                                        delta_laws(),
                                        ssd_laws(),
                                        loglinear_laws(),

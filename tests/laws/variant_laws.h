@@ -77,6 +77,7 @@ VariantLaws oracle_laws();
 VariantLaws sta_laws();
 VariantLaws svg_laws();
 VariantLaws radial_laws();
+VariantLaws svg2_laws();
 VariantLaws delta_laws();
 VariantLaws ssd_laws();
 VariantLaws loglinear_laws();

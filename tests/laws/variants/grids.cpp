@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
+#include <vector>
 
 #include "laws/formulas.h"
 
@@ -88,6 +90,60 @@ Dense<Real> radial(const Instance& x) {
   });
 }
 
+/// The means of the tokens of each cluster, and how many those are.
+struct Means {
+  std::vector<std::vector<double>> of;
+  std::vector<double> size;
+
+  Means(MatrixView rows, const std::vector<std::int32_t>& cluster)
+      : of(cluster.size(), std::vector<double>(static_cast<std::size_t>(rows.cols))),
+        size(cluster.size()) {
+    for (std::size_t i = 0; i < cluster.size(); ++i) {
+      const auto c = static_cast<std::size_t>(cluster[i]);
+      ++size[c];
+      for (std::size_t f = 0; f < of[c].size(); ++f)
+        of[c][f] += double{rows(static_cast<Index>(i), static_cast<Index>(f))};
+    }
+    for (std::size_t c = 0; c < of.size(); ++c)
+      for (double& x : of[c]) x = size[c] > 0 ? x / size[c] : 0;
+  }
+};
+
+/// Pairs of clusters that are kept; clusters without tokens have no meaning.
+template <class Real>
+Dense<Real> svg2(const Instance& x) {
+  const Parameters p{x};
+  const auto &of_query = x.plan->structure.integers("query_cluster"),
+             &of_key = x.plan->structure.integers("key_cluster");
+  const Means queries(x.problem.q, of_query), keys(x.problem.k, of_key);
+  const Index n = x.problem.n(), all = (n + p.integer("key_size") - 1) / p.integer("key_size"),
+              least = static_cast<Index>(std::floor(p.real("least") * static_cast<double>(all)));
+  std::vector<std::vector<bool>> kept;
+  for (const std::vector<double>& mean : queries.of) {
+    std::vector<double> mass;
+    double sum = 0;
+    for (std::size_t c = 0; c < keys.of.size(); ++c) {
+      double dot = 0;
+      for (std::size_t f = 0; f < mean.size(); ++f) dot += mean[f] * keys.of[c][f];
+      sum += mass.emplace_back(keys.size[c] * std::exp(x.problem.scale * dot));
+    }
+    std::vector<bool>& its = kept.emplace_back(mass.size());
+    double taken = 0;
+    for (Index turn = 0; turn < n; ++turn) {
+      const std::size_t best =
+          static_cast<std::size_t>(std::ranges::max_element(mass) - mass.begin());
+      if (mass[best] <= 0) break;  // the rest have no tokens
+      if (turn >= least && taken > p.real("tau") && p.real("tau") < 1) break;
+      its[best] = true;
+      taken += std::exchange(mass[best], 0.0) / sum;
+    }
+  }
+  return weighted<Real>(x.problem, [&](Index i, Index j) {
+    return kept[static_cast<std::size_t>(of_query[static_cast<std::size_t>(i)])]
+               [static_cast<std::size_t>(of_key[static_cast<std::size_t>(j)])];
+  });
+}
+
 }  // namespace
 
 VariantLaws sta_laws() {
@@ -149,6 +205,20 @@ VariantLaws svg_laws() {
   laws.exact_settings = {
       {{{"height", "3"}, {"width", "7"}, {"reach", "3"}}},
       {{{"height", "3"}, {"width", "7"}, {"reach", "3"}, {"pattern", "temporal"}}}};
+  return laws;
+}
+
+VariantLaws svg2_laws() {
+  VariantLaws laws = laws_from(
+      "svg2", [](auto real, const Instance& x) { return svg2<decltype(real)>(x); },
+      {{.settings = {}, .random = true},
+       {.settings = {{"query_size", "5"}, {"key_size", "3"}, {"tau", "0.5"}}, .random = true},
+       {.settings = {{"query_size", "7"}, {"key_size", "4"}, {"tau", "0"}, {"least", "0.4"}},
+        .random = true},
+       {.settings = {{"query_size", "1"}, {"key_size", "1"}, {"tau", "0.3"}, {"rounds", "1"}}}});
+  laws.exact_settings = {{{{"key_size", "63"}}},
+                         {{{"query_size", "4"}, {"key_size", "4"}, {"tau", "1"}}},
+                         {{{"query_size", "4"}, {"key_size", "4"}, {"tau", "0"}, {"least", "1"}}}};
   return laws;
 }
 
