@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/options/variant_options.h"
 #include "cli/reports/report.h"
 #include "data/error.h"
 #include "data/number_text.h"

@@ -6,7 +6,9 @@
 #include <memory>
 
 #include "cli/commands/commands.h"
-#include "cli/options/options.h"
+#include "cli/options/backend_options.h"
+#include "cli/options/head_options.h"
+#include "cli/options/source_options.h"
 #include "report/json_output.h"
 #include "sweep/explorer.h"
 

@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/options/options.h"
+#include "cli/options/head_options.h"
+#include "cli/options/source_options.h"
 #include "report/json_output.h"
 #include "session/tree_trial.h"
 

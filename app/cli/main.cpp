@@ -7,7 +7,8 @@
 
 #include "cli/commands/commands.h"
 #include "cli/interrupt.h"
-#include "cli/options/options.h"
+#include "cli/options/backend_options.h"
+#include "cli/options/source_options.h"
 #include "cli/options/unknown_option.h"
 #include "cli/options/whole_numbers.h"
 #include "cli/version.h"

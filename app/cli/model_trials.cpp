@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/options/variant_options.h"
 #include "data/error.h"
 #include "effect/model_effect.h"
 #include "input/last_model.h"

@@ -25,9 +25,10 @@ struct Problem {
   MatrixView k;  // [nk, d]
   MatrixView v;  // [nk, dv]; dv = 0: there are none, and Z is not known
   double scale = 1.0;
-  bool causal = false;  // only j <= t
-  Index window = 0;     // only j > t - window, as in Mistral's sliding window; 0 if none
-  Index head = 0;       // index within its layer: some variants give heads different sets
+  bool causal = false;     // only j <= t
+  Index window = 0;        // only j > t - window, as in Mistral's sliding window; 0 if none
+  Index head = 0;          // index within its layer: some variants give heads different sets
+  bool reordered = false;  // a picture or a video whose tokens are not row by row, frame by frame
   std::shared_ptr<const PairMask> mask = {};          // null: all pairs
   std::shared_ptr<const LogitRule> rule = {};         // null: logits are only scaled
   std::shared_ptr<const Recurrence> recurrence = {};  // null: a softmax

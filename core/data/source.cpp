@@ -115,6 +115,7 @@ Problem problem_of(const Source& source, const HeadChoice& choice, const std::st
       make_problem(std::move(q), std::move(k), std::move(v), conditions.scale.value_or(0),
                    conditions.causal.value_or(false), choice.head);
   problem.window = conditions.window.value_or(0);
+  problem.reordered = !source.order.empty();
   add_conditions(problem, layer.conditions, conditions.soft_cap.value_or(0), where, stop);
   if (!layer.imported.empty())
     problem.imported =

@@ -44,7 +44,7 @@ struct RadialParameters : GridParameters {
 class RadialPlanner {
  public:
   RadialPlanner(const Problem& problem, const RadialParameters& p, Planning& planning)
-      : n_(problem.n()), p_(p), grid_(p, n_), planning_(planning) {}
+      : problem_(problem), n_(problem.n()), p_(p), grid_(p, n_), planning_(planning) {}
 
   Plan plan() {
     const IndexRange text = grid_.text();
@@ -62,7 +62,7 @@ class RadialPlanner {
     }
     return {.lengths = {n_, n_},
             .form = TilePlan{.passes = {std::move(pass_)}},
-            .notes = grid_.notes()};
+            .notes = grid_.notes(problem_)};
   }
 
  private:
@@ -95,6 +95,7 @@ class RadialPlanner {
     }
   }
 
+  const Problem& problem_;
   const Index n_;
   const RadialParameters& p_;
   const TokenGrid grid_;

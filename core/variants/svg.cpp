@@ -67,7 +67,9 @@ Plan plan_spatial(const Problem& problem, const SvgParameters& p, const TokenGri
     const IndexRange rest = tile.cols.intersected({first.end, cells.end});
     if (rest.size() > 0) pass.tiles.push_back({tile.rows, rest, tile.band});
   }
-  return {.lengths = {n, n}, .form = TilePlan{.passes = {std::move(pass)}}, .notes = grid.notes()};
+  return {.lengths = {n, n},
+          .form = TilePlan{.passes = {std::move(pass)}},
+          .notes = grid.notes(problem)};
 }
 
 Plan plan_temporal(const Problem& problem, const SvgParameters& p, const TokenGrid& grid,

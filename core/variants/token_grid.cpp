@@ -44,13 +44,19 @@ FrameTiles::FrameTiles(const TileSizes& sizes, const TokenGrid& grid)
       columns(number_of_blocks(grid.width(), sizes.tile_columns)),
       sizes_(sizes) {}
 
-std::vector<std::string> TokenGrid::notes() const {
+std::vector<std::string> TokenGrid::notes(const Problem& problem) const {
+  std::vector<std::string> notes;
+  if (problem.reordered)
+    notes.push_back(
+        "frames are taken from tokens row by row, but this source is in another order; expected "
+        "that of the file");
   const Index rest = cells_.size() % area();
-  if (rest == 0) return {};
+  if (rest == 0) return notes;
   const std::string of = std::to_string(height_) + " × " + std::to_string(width_) + " tokens";
-  return {(frames() == 1 ? "the frame of " + of
-                         : "the last of " + std::to_string(frames()) + " frames of " + of) +
-          " has only " + std::to_string(rest)};
+  notes.push_back((frames() == 1 ? "the frame of " + of
+                                 : "the last of " + std::to_string(frames()) + " frames of " + of) +
+                  " has only " + std::to_string(rest));
+  return notes;
 }
 
 Plan plan_boxes(const Problem& problem, const TokenGrid& grid, const GridBoxes& boxes) {
@@ -89,7 +95,9 @@ Plan plan_boxes(const Problem& problem, const TokenGrid& grid, const GridBoxes& 
       if (const IndexRange cols = tokens(range); cols.size() > 0)
         pass.tiles.push_back({rows, cols});
   }
-  return {.lengths = {n, n}, .form = TilePlan{.passes = {std::move(pass)}}, .notes = grid.notes()};
+  return {.lengths = {n, n},
+          .form = TilePlan{.passes = {std::move(pass)}},
+          .notes = grid.notes(problem)};
 }
 
 }  // namespace fovea

@@ -8,7 +8,7 @@
 #include <regex>
 
 #include "backend/backends.h"
-#include "cli/options/options.h"
+#include "cli/options/variant_options.h"
 #include "cli/program.h"
 #include "data/number_text.h"
 #include "evaluate/computation.h"

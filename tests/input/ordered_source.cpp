@@ -235,6 +235,8 @@ TEST_CASE("the patches of a picture in another order keep their places in it") {
   CHECK(a.rows == b.rows);
   CHECK(other.picture);
   const Problem p = problem_of(plain, {}), q = problem_of(other, {});
+  CHECK_FALSE(p.reordered);
+  CHECK(q.reordered);
   bool moved = false;
   for (Index row = 0; row < a.rows; ++row)
     for (Index col = 0; col < a.cols; ++col) {

@@ -123,3 +123,19 @@ TEST_CASE(
                              {"box_columns", "99"}}),
                   UnavailableError);
 }
+
+TEST_CASE("frames of a source in another order are said to be none, and clusters need none") {
+  Problem head = make_data(Data::gaussian, 64, 4, 3, false);
+  const auto notes = [&](const char* id) {
+    std::string all;
+    for (const std::string& note : make_plan(*backends().front(), head, id, {})->notes) all += note;
+    return all;
+  };
+  for (const char* id : {"sta", "svg", "radial", "svg2"}) {
+    CAPTURE(id);
+    head.reordered = false;
+    CHECK(notes(id).find("in another order") == std::string::npos);
+    head.reordered = true;
+    CHECK((notes(id).find("in another order") != std::string::npos) == (id != std::string("svg2")));
+  }
+}

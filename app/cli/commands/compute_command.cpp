@@ -5,7 +5,11 @@
 #include <iterator>
 
 #include "cli/commands/commands.h"
-#include "cli/options/options.h"
+#include "cli/options/backend_options.h"
+#include "cli/options/checks.h"
+#include "cli/options/head_options.h"
+#include "cli/options/source_options.h"
+#include "cli/options/variant_options.h"
 #include "cli/reports/report.h"
 #include "data/error.h"
 #include "data/larger.h"

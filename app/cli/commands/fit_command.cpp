@@ -4,8 +4,12 @@
 #include <filesystem>
 
 #include "cli/commands/commands.h"
+#include "cli/options/backend_options.h"
+#include "cli/options/checks.h"
 #include "cli/options/command_line.h"
-#include "cli/options/options.h"
+#include "cli/options/head_options.h"
+#include "cli/options/source_options.h"
+#include "cli/options/variant_options.h"
 #include "cli/reports/fit_report.h"
 #include "data/error.h"
 #include "data/fnv1a.h"

@@ -7,6 +7,7 @@
 #include "cli/head_measuring.h"
 #include "cli/head_triaging.h"
 #include "cli/model_trials.h"
+#include "cli/options/checks.h"
 #include "cli/reports/report.h"
 #include "report/head_table_files.h"
 #include "report/text_table.h"

@@ -1,6 +1,6 @@
 // fovea info: lists what a source holds, as Fovea reads it.
 #include "cli/commands/commands.h"
-#include "cli/options/options.h"
+#include "cli/options/source_options.h"
 #include "cli/reports/devices_report.h"
 #include "data/text.h"
 #include "report/json_output.h"

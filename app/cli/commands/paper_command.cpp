@@ -7,9 +7,11 @@
 #include <thread>
 
 #include "cli/commands/commands.h"
+#include "cli/options/backend_options.h"
+#include "cli/options/checks.h"
 #include "cli/options/command_line.h"
 #include "cli/options/figure_names.h"
-#include "cli/options/options.h"
+#include "cli/options/source_options.h"
 #include "data/error.h"
 #include "data/model_address.h"
 #include "data/text.h"

@@ -4,7 +4,10 @@
 #include <map>
 
 #include "cli/commands/commands.h"
-#include "cli/options/options.h"
+#include "cli/options/backend_options.h"
+#include "cli/options/head_options.h"
+#include "cli/options/source_options.h"
+#include "cli/options/variant_options.h"
 #include "cli/reports/report.h"
 #include "data/error.h"
 #include "report/json_output.h"

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cli/commands/commands.h"
+#include "cli/options/checks.h"
 #include "cli/options/command_line.h"
 #include "cli/options/figure_names.h"
 #include "cli/options/render_options.h"

@@ -1,5 +1,6 @@
 // fovea report: a document of one head, for print or a browser.
 #include "cli/commands/commands.h"
+#include "cli/options/checks.h"
 #include "cli/options/command_line.h"
 #include "cli/options/figure_names.h"
 #include "cli/options/render_options.h"

@@ -6,7 +6,7 @@
 
 #include "cli/attention_server.h"
 #include "cli/commands/commands.h"
-#include "cli/options/options.h"
+#include "cli/options/backend_options.h"
 #include "data/error.h"
 
 namespace fovea {

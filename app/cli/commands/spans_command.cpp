@@ -2,7 +2,10 @@
 // sinks, in exact attention and in variants.
 #include "analysis/span_mass.h"
 #include "cli/commands/commands.h"
-#include "cli/options/options.h"
+#include "cli/options/backend_options.h"
+#include "cli/options/head_options.h"
+#include "cli/options/source_options.h"
+#include "cli/options/variant_options.h"
 #include "cli/options/whole_numbers.h"
 #include "cli/reports/report.h"
 #include "data/error.h"

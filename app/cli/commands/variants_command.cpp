@@ -3,7 +3,7 @@
 #include <iterator>
 
 #include "cli/commands/commands.h"
-#include "cli/options/options.h"
+#include "cli/options/variant_options.h"
 #include "data/text.h"
 #include "report/json_output.h"
 #include "report/text_table.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "cli/options/checks.h"
 #include "cli/options/figure_names.h"
 #include "data/address.h"
 #include "data/error.h"

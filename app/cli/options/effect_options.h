@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/options/options.h"
+#include "cli/options/backend_options.h"
+#include "cli/options/source_options.h"
+#include "cli/options/variant_options.h"
 #include "effect/policy_search.h"
 
 namespace fovea {

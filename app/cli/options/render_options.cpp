@@ -4,6 +4,7 @@
 #include <sstream>
 #include <utility>
 
+#include "cli/options/checks.h"
 #include "cli/options/figure_names.h"
 #include "cli/options/length.h"
 #include "cli/options/preset_list.h"

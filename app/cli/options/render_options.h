@@ -3,7 +3,10 @@
 #pragma once
 
 #include "cli/commands/commands.h"
-#include "cli/options/options.h"
+#include "cli/options/backend_options.h"
+#include "cli/options/head_options.h"
+#include "cli/options/source_options.h"
+#include "cli/options/variant_options.h"
 #include "figure/figure.h"
 #include "input/session_file.h"
 
