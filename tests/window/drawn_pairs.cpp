@@ -94,12 +94,13 @@ TEST_CASE("drawing in the column of a variant begins with the pairs of that vari
 
 /// A window whose engine does nothing until it is released.
 struct BusyEngine {
+  static constexpr RequestId id{RequestKind::hash, 1};
   std::promise<void> released;
 
   explicit BusyEngine(Window& window) {
     const auto begun = std::make_shared<std::atomic<bool>>(false);
     window.study().requests().start_pieces(
-        {RequestKind::hash, 1}, 0,
+        id, 0,
         [begun, wait = released.get_future().share()](const Backend&, Run&) {
           *begun = true;
           wait.wait();
@@ -157,6 +158,7 @@ TEST_CASE("drawing on the pairs of a variant can be cancelled") {
   CHECK_FALSE(window.study().draws());
   CHECK_FALSE(window.study().paused());
   busy.released.set_value();
+  REQUIRE(wait_until([&] { return !window.study().requests().is_pending(BusyEngine::id); }));
   REQUIRE(window.settle());
   CHECK(window.study().session().columns.size() == 2);
   // Where the column is another one by then, it says so and draws nothing.
