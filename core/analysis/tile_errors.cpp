@@ -202,10 +202,11 @@ class TileErrorFinder {
   double add_band(const ReadBand& band) {
     std::vector<double> errors, factors(static_cast<std::size_t>(tiles_), 1);
     double explained = 0;
+    Index others = 0;
     if (found_.measure == TileMeasure::rows)
       errors.assign(static_cast<std::size_t>(tiles_), error_of_rows(band));
     else if (found_.measure == TileMeasure::explained)
-      errors = explained_errors(band, explained, factors);
+      errors = explained_errors(band, explained, factors, others);
     else
       errors = weight_errors(band);
     const IndexRange rows = band.stands_for.intersected(view_.rows),
@@ -220,7 +221,7 @@ class TileErrorFinder {
       const double error = std::isnan(errors[at]) ? HUGE_VAL : errors[at];
       largest = std::max(largest, error);
       if (counts && error > found_.worst.error)
-        found_.worst = {queries_of(band.band), keys_of(t), error, explained, factors[at]};
+        found_.worst = {queries_of(band.band), keys_of(t), error, explained, factors[at], others};
       const IndexRange across =
           pixels_of(keys_of(t).intersected(view_.cols), view_.cols, view_.across);
       for (Index r = pixels.begin; r < pixels.end; ++r)
@@ -375,7 +376,7 @@ class TileErrorFinder {
   }
 
   std::vector<double> explained_errors(const ReadBand& band, double& explained,
-                                       std::vector<double>& factors) {
+                                       std::vector<double>& factors, Index& others) {
     const auto count = static_cast<std::size_t>(tiles_);
     std::vector<TileFloats> shares(count);
     std::vector<Eigen::VectorXd> masses(count);
@@ -431,6 +432,7 @@ class TileErrorFinder {
     explained = found.share;
     if (found.share < TileErrors::mostly) return errors;
     std::ranges::fill(errors, 0.0);
+    others = std::ssize(found.tiles) - 1;
     for (std::size_t f = 0; f < found.tiles.size(); ++f) {
       const auto at = static_cast<std::size_t>(found.tiles[f]);
       factors[at] = 1 + found.less_one[static_cast<Index>(f)];

@@ -36,6 +36,7 @@ struct WorstTile {
   double error = 0;      // as in TileErrors::errors; 0: there is none; infinite: z is not finite
   double explained = 0;  // TileMeasure::explained: share of the squared error, by all such tiles
   double factor = 1;     // and what the weights of this one are multiplied by
+  Index others = 0;      // of these tiles
 };
 
 struct TileErrors {

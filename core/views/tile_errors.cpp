@@ -25,10 +25,10 @@ struct TileErrorSettings {
                              "Which tiles of a kernel are wrong, or what each adds to the error of "
                              "z: of one that was left out, the first shows it alone, the second "
                              "also what that changed in the other weights of its queries"),
-             "Tiles &show",
+             "Tile errors &show",
              {{"cause", "which tile is wrong"}, {"share", "share of the error of z"}}},
-            {side("tile_queries", "Queries", &S::queries, "queries"), "&Queries of a tile"},
-            {side("tile_keys", "Keys", &S::keys, "keys"), "&Keys of a tile"}};
+            {side("tile_queries", "Queries", &S::queries, "queries"), "Tile &queries"},
+            {side("tile_keys", "Keys", &S::keys, "keys"), "Tile ke&ys"}};
   }
 };
 
@@ -77,17 +77,16 @@ std::string tokens_text(const char* side, IndexRange tokens) {
 }
 
 std::string cause_text(const WorstTile& worst) {
-  const std::string share = rounded_percent(worst.explained);
+  const std::string others = worst.others == 0 ? "" : " and " + plural(worst.others, "other tile"),
+                    tail = " " + rounded_percent(worst.explained) + " of the error of its queries";
   // Rounding of z and of the fit, seen in files of 16 bits.
   constexpr double near_zero = 0.02;
-  if (std::abs(worst.factor) < near_zero)
-    return "leaving it out explains " + share + " of the error of its queries";
-  return "its weights times " + format_number(worst.factor, 2) + " explain " + share +
-         " of the error of its queries";
+  if (std::abs(worst.factor) < near_zero) return "leaving it out" + others + " explains" + tail;
+  return "its weights times " + format_number(worst.factor, 2) + others + " explain" + tail;
 }
 
-/// Where the error is largest, and what explains it.
-void add_worst(const TileErrors& found, std::string& caption) {
+/// Where the error is largest, what explains it, and how the wrong tiles of a kernel lie.
+void add_worst(const TileErrors& found, bool of_kernel, std::string& caption) {
   const WorstTile& worst = found.worst;
   const bool is_given = found.measure == TileMeasure::explained,
              of_a_tile = is_given ? worst.explained >= TileErrors::mostly
@@ -100,15 +99,17 @@ void add_worst(const TileErrors& found, std::string& caption) {
   if (is_given && !std::isinf(worst.error))
     add(caption, of_a_tile ? cause_text(worst)
                            : "no few tiles explain it: all tiles of its queries have it");
-  if (found.wrong_bands.size() > 1)
+  if (of_kernel && found.wrong_bands.size() > 1)
     add(caption, (is_given ? "wrong in " : "half of that or more in ") +
                      place_text(found.wrong_bands, found.bands, " of tiles"));
 }
 
 void add_words(const PanelInputs& in, const TileErrors& found, Lengths tile, std::string& caption) {
-  add(caption, shown_part(in) + "tiles of " + std::to_string(tile.queries) + " queries and " +
+  std::string worst;
+  add_worst(found, is_read(in.computation.op->plan()), worst);
+  add(caption, shown_part(in) + worst);
+  add(caption, "tiles of " + std::to_string(tile.queries) + " queries and " +
                    std::to_string(tile.keys) + " keys");
-  add_worst(found, caption);
   if (found.measure == TileMeasure::rows)
     add(caption, "the file holds z without weights: which keys an error came from is not known");
   if (found.measure == TileMeasure::scaled)
@@ -119,20 +120,6 @@ void add_words(const PanelInputs& in, const TileErrors& found, Lengths tile, std
   if (!in.diagnostics || found.measure != TileMeasure::explained) return;
   for (const std::string& sentence : sentences_of(*in.diagnostics))
     if (sentence.starts_with("z is ")) add(caption, sentence);
-}
-
-std::string quantity_of(const TileErrors& found) {
-  switch (found.measure) {
-    case TileMeasure::explained:
-      return "error of z that the tile explains / ‖z‖";
-    case TileMeasure::scaled:
-      return "error of the tile's part of z, rows scaled / ‖z‖";
-    case TileMeasure::rows:
-      return "error of z / ‖z‖";
-    case TileMeasure::share:
-      break;
-  }
-  return "error of the tile's part of z / ‖z‖";
 }
 
 Body tile_errors_body(const PanelInputs& in, std::string& caption, Run& run) {
@@ -151,9 +138,9 @@ Body tile_errors_body(const PanelInputs& in, std::string& caption, Run& run) {
   add_words(in, found, tile, caption);
   Raster raster = weight_raster({std::move(found.errors), {}}, {},
                                 {grid, in.settings, &in.computation.op->plan()});
-  raster.pooled = grid.pooled() ? Pool::Kind::max : Pool::Kind::none;
+  raster.pooled = Pool::Kind::max;
   raster.norm = in.settings.norm == Norm::log ? Norm::log : Norm::linear;
-  raster.quantity = quantity_of(found);
+  raster.quantity = "error of z by tile / ‖z‖";
   float most = 0;
   for (const float error : found.of_queries)
     if (error > most) most = error;
