@@ -99,8 +99,8 @@ inline SessionFile unlike_any_default() {
   session.columns.push_back(unlike_default(own));
   session.views = {find_view("cost"),  find_view("output"),    find_view("row"),
                    find_view("tree"),  find_view("level"),     find_view("rank"),
-                   find_view("reach"), find_view("selection"), find_view("mask"),
-                   find_view("error"), find_view("heatmap")};
+                   find_view("reach"), find_view("selection"), find_view("tiles"),
+                   find_view("mask"),  find_view("error"),     find_view("heatmap")};
   session.viewport = {1.5, 20.25, 3, 47.5};
   session.pinned_query = 7;
   session.span_choice = SpanChoice::named;

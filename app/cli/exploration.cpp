@@ -145,19 +145,27 @@ std::vector<std::string> notes_of_source(const Exploration& exploration) {
 }
 
 std::vector<std::string> notes_of(const Exploration& exploration) {
-  std::vector<std::pair<std::string, Index>> refused;  // of a variant and why, on how many trials
+  struct Refused {
+    std::string why;
+    std::vector<std::string> variants;
+    Index trials = 0;
+  };
+  std::vector<Refused> refused;
   for (const Trial& trial : exploration.trials) {
     if (trial.refused.empty()) continue;
-    const std::string what = trial.variant->id + ": " + trial.refused;
-    const auto known = std::ranges::find(refused, what, &std::pair<std::string, Index>::first);
-    if (known == refused.end())
-      refused.emplace_back(what, 1);
-    else
-      ++known->second;
+    // A reason that begins with the name of the variant may be that of others, too.
+    const std::string &label = trial.variant->label, &text = trial.refused;
+    const std::string why = text.starts_with(label + " ") ? text.substr(label.size() + 1) : text;
+    auto known = std::ranges::find(refused, why, &Refused::why);
+    if (known == refused.end()) known = refused.insert(known, {why, {}, 0});
+    if (std::ranges::find(known->variants, trial.variant->id) == known->variants.end())
+      known->variants.push_back(trial.variant->id);
+    ++known->trials;
   }
   std::vector<std::string> notes;
-  for (const auto& [what, count] : refused)
-    notes.push_back("refused " + what + " (" + plural(count, "trial") + ")");
+  for (const Refused& its : refused)
+    notes.push_back("refused " + join(its.variants) + ": " + its.why + " (" +
+                    plural(its.trials, "trial") + ")");
   for (const std::string& what : exploration.not_tried) notes.push_back("not tried: " + what);
   return notes;
 }

@@ -15,6 +15,10 @@ constexpr std::array table{
     RequestTraits{.kind = RequestKind::row, .priority = 60, .text = "Reading the row"},
     RequestTraits{
         .kind = RequestKind::selection, .priority = 60, .text = "Measuring the selection"},
+    RequestTraits{.kind = RequestKind::drawing,
+                  .priority = 58,
+                  .text = "Reading the pairs of the column",
+                  .apart = true},
     RequestTraits{
         .kind = RequestKind::map, .priority = 52, .text = "Drawing panels", .if_unseen = 33},
     RequestTraits{

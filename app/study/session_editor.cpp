@@ -257,8 +257,7 @@ void SessionEditor::remove_column() {
   });
 }
 
-void SessionEditor::insert_copy(const std::function<void(Column&)>& edit) {
-  const int column = study_.selected_column();
+void SessionEditor::insert_copy(int column, const std::function<void(Column&)>& edit) {
   if (column >= std::ssize(study_.session().columns) || is_full()) return;
   change({}, [&](Session& s) {
     std::vector<int> order(s.columns.size());
@@ -285,23 +284,23 @@ std::string SessionEditor::draw_rectangle(bool includes) {
   if (!chosen) return "Drag a rectangle on a panel first";
   if (at >= study_.columns().size()) return "This source has no columns";
   const ColumnState& state = study_.columns()[at];
-  const Variant& drawn = drawn_variant();
-  const bool is_drawn = state.column.variant == drawn.id;
+  const Variant& variant = drawn_variant();
+  const bool is_drawn = state.column.variant == variant.id;
   if (!is_drawn && is_full())
     return "A session has at most " + std::to_string(most_session_columns) +
            " columns: remove one first";
-  Values values = is_drawn ? state.column.values : values_for_length(drawn, study_.length());
+  Values values = is_drawn ? state.column.values : values_for_length(variant, study_.length());
   const Lengths lengths = study_.lengths();
   const Index block = drawn_block(values);
   const DrawnRectangle added = in_blocks({chosen->first, chosen->second, includes}, block, lengths);
+  if (!is_drawn && !is_reference(state.column.variant)) {
+    if (!state.computation || state.stale) return "The pairs of this column are not known yet";
+    draw_on(state.computation, block, added);
+    study_.select(added.queries, added.keys);
+    return {};
+  }
   try {
-    DrawnPairs pairs(!includes);
-    if (is_drawn) {
-      pairs = drawn_pairs(values);
-    } else if (!is_reference(state.column.variant)) {
-      if (!state.computation || state.stale) return "The pairs of this column are not known yet";
-      pairs = drawn_from(state.computation->op->plan(), {block, block});
-    }
+    DrawnPairs pairs = is_drawn ? drawn_pairs(values) : DrawnPairs(!includes);
     pairs.add(added);
     set_drawn_pairs(values, pairs);
   } catch (const UsageError& error) {
@@ -311,11 +310,55 @@ std::string SessionEditor::draw_rectangle(bool includes) {
     change({}, [&](Session& s) { s.columns[at].values = values; });
   else
     insert_copy([&](Column& column) {
-      column.variant = drawn.id;
+      column.variant = variant.id;
       column.values = values;
     });
   study_.select(added.queries, added.keys);
+  emit drawn();
   return {};
+}
+
+void SessionEditor::draw_on(const std::shared_ptr<const Computation>& computation, Index block,
+                            const DrawnRectangle& added) {
+  const RequestId id{RequestKind::drawing};
+  if (drawing_.computation.lock() != computation || !study_.requests().is_pending(id, computation))
+    drawing_ = {computation, {}};
+  drawing_.added.push_back(added);
+  study_.requests().start(
+      id, computation,
+      [computation, block](const Backend&, Run& run) {
+        return drawn_from(computation->op->plan(), {block, block}, run.stop);
+      },
+      [this](const auto& pairs, const std::string& error) { finish_drawing(pairs, error); });
+}
+
+void SessionEditor::finish_drawing(std::optional<DrawnPairs> pairs, const std::string& error) {
+  const Drawing drawing = std::exchange(drawing_, {});
+  const auto report = [&](const std::string& why) {
+    emit study_.reported(QString::fromStdString(why));
+  };
+  if (!pairs) return report(error);
+  const auto of = drawing.computation.lock();
+  const auto column = std::ranges::find_if(study_.columns(), [&](const ColumnState& state) {
+    return of && state.computation == of && !state.stale;
+  });
+  if (column == study_.columns().end())
+    return report("The column that was drawn on has changed: draw the rectangle again");
+  const Variant& variant = drawn_variant();
+  Values values = values_for_length(variant, study_.length());
+  try {
+    for (const DrawnRectangle& added : drawing.added) pairs->add(added);
+    set_drawn_pairs(values, *pairs);
+  } catch (const UsageError& fault) {
+    return report(fault.what());
+  }
+  insert_copy(static_cast<int>(column - study_.columns().begin()), [&](Column& its) {
+    its.variant = variant.id;
+    its.values = values;
+  });
+  const DrawnRectangle& last = drawing.added.back();
+  study_.select(last.queries, last.keys);
+  emit drawn();
 }
 
 void SessionEditor::add_column_of(Index layer, Index head) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "data/drawn_pairs.h"
 #include "study/study.h"
 
 namespace fovea {
@@ -65,8 +66,10 @@ class SessionEditor : public QObject {
   void hold_head(bool on);
   /// Includes the pairs of the selected rectangle in the selected column, or excludes them, in
   /// whole blocks. If the column is not drawn, a drawn column with its pairs is made right of it;
-  /// beside exact attention it begins with no pair, or with all of them. Returns why it cannot, as
-  /// a sentence without its full stop; empty if it did.
+  /// beside exact attention it begins with no pair, or with all of them. The pairs of another
+  /// variant are read on the engine's thread: the rectangle is selected at once, and the column
+  /// comes when they are there. Returns why it cannot, as a sentence without its full stop; empty
+  /// if it did. What fails later is reported by the Study.
   std::string draw_rectangle(bool includes);
   /// A copy of the selected column that holds this head of the source, right of it.
   void add_column_of(Index layer, Index head);
@@ -95,6 +98,8 @@ class SessionEditor : public QObject {
  signals:
   /// Undo or redo opens a source again.
   void reopening(const std::string& source, const fovea::Visit& visit);
+  /// Pairs were drawn in the selected column.
+  void drawn();
 
  private:
   /// What was marked in the text of a model before it was edited.
@@ -120,7 +125,14 @@ class SessionEditor : public QObject {
   void forget_first_steps();
   void keep_shown_content();
   void choose_content(const std::string& kind, const std::function<void(Session&)>& edit);
-  void insert_copy(const std::function<void(Column&)>& edit);
+  /// Right of the column at this place.
+  void insert_copy(int column, const std::function<void(Column&)>& edit);
+  void insert_copy(const std::function<void(Column&)>& edit) {
+    insert_copy(study_.selected_column(), edit);
+  }
+  void draw_on(const std::shared_ptr<const Computation>& computation, Index block,
+               const DrawnRectangle& added);
+  void finish_drawing(std::optional<DrawnPairs> pairs, const std::string& error);
   void go_to(std::size_t step);  // nothing happens where there is none
   /// Whether the source of a step is being opened to go there.
   bool reopens() const;
@@ -130,7 +142,14 @@ class SessionEditor : public QObject {
   std::optional<std::string> opening_after(std::size_t step) const;
   void leave();
 
+  /// Rectangles that wait for the pairs of a column.
+  struct Drawing {
+    std::weak_ptr<const Computation> computation;  // of the column
+    std::vector<DrawnRectangle> added;
+  };
+
   Study& study_;
+  Drawing drawing_;
   std::vector<Step> steps_;  // those of a visit follow each other
   std::vector<Visit> visits_;
   std::size_t at_ = 0;  // the step that was chosen; while other patches open, not shown yet

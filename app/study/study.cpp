@@ -370,6 +370,7 @@ void Study::select(IndexRange rows, IndexRange cols) {
 }
 
 void Study::cancel() {
+  if (draws()) return requests_.cancel({RequestKind::drawing}), update_later();
   const bool was_opening = opening();
   opening_.cancel();
   requests_.pause();

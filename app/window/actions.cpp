@@ -270,9 +270,9 @@ class Actions : public QObject {
     const auto draw = [this](bool includes) {
       if (!may_add_columns()) return;
       if (const std::string fault = editor_.draw_rectangle(includes); !fault.empty())
-        return window_.workspace().show_status(to_qt(fault));
-      navigation_.follow_column();
+        window_.workspace().show_status(to_qt(fault));
     };
+    connect(&editor_, &SessionEditor::drawn, this, [this] { navigation_.follow_column(); });
     add(menu, "include_pairs", "I&nclude the selected pairs", "I", [draw] { draw(true); });
     add(menu, "exclude_pairs", "E&xclude the selected pairs", "X", [draw] { draw(false); });
     menu->addSeparator();

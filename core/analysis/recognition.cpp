@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "analysis/kept_softmax.h"
 #include "analysis/other_heads.h"
 #include "analysis/rounding_budget.h"
 #include "analysis/wrong_rows.h"
@@ -33,17 +34,6 @@ double distance(const std::vector<double>& a, const float* b) {
   return std::sqrt(sum);
 }
 
-/// The softmax over the tiles of a pass.
-std::unique_ptr<Operator> bind_softmax(const Problem& head, const Pass& pass,
-                                       const Backend& backend, Run& run) {
-  return backend.bind(std::make_shared<const Plan>(Plan{.lengths = head.lengths(),
-                                                        .causal = head.causal,
-                                                        .window = head.window,
-                                                        .mask = head.mask,
-                                                        .form = TilePlan{.passes = {pass}}}),
-                      head, run);
-}
-
 std::unique_ptr<Operator> bind_exact(const Problem& head, const Backend& backend, Run& run) {
   return bind_softmax(head, {.tiles = {{{0, head.queries()}, {0, head.keys()}, head.band()}}},
                       backend, run);
@@ -57,13 +47,9 @@ class Recogniser {
         result_(*plan.result),
         head_(of.exact.problem()),
         tensors_(head_.imported->named(result_.name)),
-        run_(run) {
-    if (!tensors_.kept.present() || head_.recurrence) return;  // a recurrence has no softmax
-    own_words_ = "what the kept pairs give";
-    Problem kept = head_;
-    kept.mask = of.approximate.plan().mask;
-    kept_ = bind_softmax(kept, *plan.kept, of.backend, run);
-    kept_output_ = kept_->apply(head_.v, run);
+        run_(run),
+        kept_(kept_softmax(of, run)) {
+    if (kept_) own_words_ = "what the kept pairs give";
   }
 
   std::vector<std::string> sentences() {
@@ -80,8 +66,8 @@ class Recogniser {
  private:
   std::string type() const { return to_text(result_.type); }
 
-  const Operator& own() const { return kept_ ? *kept_ : of_.exact; }
-  const Output& own_output() const { return kept_ ? kept_output_ : of_.exact_output; }
+  const Operator& own() const { return kept_ ? *kept_->op : of_.exact; }
+  const Output& own_output() const { return kept_ ? kept_->output : of_.exact_output; }
 
   /// Rows of z that rounding does not explain if z is what an operator gives; rows without keys may
   /// hold anything.
@@ -225,8 +211,7 @@ class Recogniser {
   Run& run_;
   std::string own_words_ =
       head_.recurrence ? "what the recurrence gives" : "exact attention of this head";
-  std::unique_ptr<Operator> kept_;  // null if the file does not say what is kept
-  Output kept_output_;
+  std::optional<KeptSoftmax> kept_;  // nothing if the file does not say what is kept
   std::vector<std::string> sentences_;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "analysis/diagnostics.h"
@@ -12,7 +13,10 @@
 namespace fovea {
 
 struct SelectedRecall {
-  Estimate share;           // the mean
+  Estimate share;  // the mean
+  /// The same for the oracle: as many blocks of the largest exact mass as each query selects.
+  /// Absent if the plan does not select blocks of keys for each query.
+  std::optional<Estimate> oracle;
   bool sampled = false;     // not all rows were used
   std::vector<float> rows;  // [queries] each row's own; NaN: not used
 };
@@ -27,8 +31,8 @@ SelectedRecall selected_recall(const Operator& approximate, const Operator& exac
 /// The id of the selected recall among the figures.
 inline constexpr const char* selected_recall_id = "selected_recall";
 
-/// The figures of a selector: those of its sets of keys, and the selected recall; empty if every
-/// query attends every key.
+/// The figures of a selector: those of its sets of keys, the selected recall, and that of the
+/// oracle; empty if every query attends every key.
 std::vector<Diagnostic> selection_figures(const Diagnosis& of, Run& run);
 
 /// The selected recall of an imported result whose pairs are known; empty if they are all pairs.

@@ -40,28 +40,28 @@ std::string ordinal(Index number) {
                                                : "th");
 }
 
-std::string rows_text(IndexRange rows) {
-  if (rows.size() == 1) return "row " + std::to_string(rows.begin);
-  return "rows " + std::to_string(rows.begin) + " to " + std::to_string(rows.end - 1);
+std::string rows_text(IndexRange rows, const std::string& of = {}) {
+  if (rows.size() == 1) return "row" + of + " " + std::to_string(rows.begin);
+  return "rows" + of + " " + std::to_string(rows.begin) + " to " + std::to_string(rows.end - 1);
 }
 
 }  // namespace
 
-std::string place_text(const std::vector<Index>& rows, Index all) {
+std::string place_text(const std::vector<Index>& rows, Index all, const std::string& of) {
   if (rows.empty()) return {};
   const Index count = std::ssize(rows);
-  if (count == all) return "all " + std::to_string(all) + " rows";
+  if (count == all) return "all " + std::to_string(all) + " rows" + of;
   const std::vector<IndexRange> runs = runs_of(rows);
   if (runs.size() == 1) {
     const bool to_the_end = runs[0].end == all && count > 1;
-    return rows_text(runs[0]) + (to_the_end ? ", the last " + std::to_string(count) : "");
+    return rows_text(runs[0], of) + (to_the_end ? ", the last " + std::to_string(count) : "");
   }
   if (const auto period = period_of(runs, all))
-    return runs[0].size() == 1
-               ? "every " + ordinal(*period) + " row from " + std::to_string(runs[0].begin) + " on"
-               : rows_text(runs[0]) + " of every " + std::to_string(*period);
-  return std::to_string(count) + " of " + std::to_string(all) + " rows, the first is row " +
-         std::to_string(rows.front());
+    return runs[0].size() == 1 ? "every " + ordinal(*period) + " row" + of + " from " +
+                                     std::to_string(runs[0].begin) + " on"
+                               : rows_text(runs[0], of) + " of every " + std::to_string(*period);
+  return std::to_string(count) + " of " + std::to_string(all) + " rows" + of +
+         ", the first is row " + std::to_string(rows.front());
 }
 
 }  // namespace fovea

@@ -16,7 +16,8 @@ constexpr double no_score = -std::numeric_limits<double>::infinity();
 /// Numbers in the order of floats; equal for scores that are nearly equal.
 std::uint32_t rounded_order(double score) {
   const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(score));
-  return bits >> 31 ? ~bits : bits | 0x80000000u;
+  const std::uint32_t negative = 0u - (bits >> 31);  // all bits, or none
+  return bits ^ (negative | 0x80000000u);
 }
 
 }  // namespace
@@ -77,10 +78,13 @@ void keep_largest(std::vector<std::int32_t>& items, const double* scores, Index 
   const auto score = [&](std::int32_t item) {
     return std::isnan(scores[item]) ? no_score : scores[item];
   };
-  std::vector<std::uint32_t> order;
-  order.reserve(items.size());
-  for (const std::int32_t item : items) order.push_back(rounded_order(score(item)));
-  const auto [least, most] = std::ranges::minmax(order);
+  std::vector<std::uint32_t> order(items.size());
+  std::uint32_t least = std::numeric_limits<std::uint32_t>::max(), most = 0;
+  for (std::size_t at = 0; at < items.size(); ++at) {
+    const std::uint32_t x = order[at] = rounded_order(score(items[at]));
+    least = std::min(least, x);
+    most = std::max(most, x);
+  }
   constexpr int bins_bits = 11;
   const int shift = std::max(0, static_cast<int>(std::bit_width(most - least)) - bins_bits);
   std::array<Index, std::size_t{1} << bins_bits> size{};
@@ -88,22 +92,21 @@ void keep_largest(std::vector<std::int32_t>& items, const double* scores, Index 
   std::uint32_t bound = static_cast<std::uint32_t>(size.size()) - 1;
   Index above = 0;
   while (above + size[bound] < count) above += size[bound--];
-  std::vector<std::int32_t> on_bound;
+  std::vector<std::size_t> on_bound;  // places among the items
   for (std::size_t at = 0; at < items.size(); ++at)
-    if (order[at] == bound) on_bound.push_back(items[at]);
+    if (order[at] == bound) on_bound.push_back(at);
   const auto wanted = on_bound.begin() + (count - above);
-  const auto alike = [&](std::int32_t item) { return score(item) == score(on_bound.front()); };
+  const auto score_at = [&](std::size_t at) { return score(items[at]); };
+  const auto alike = [&](std::size_t at) { return score_at(at) == score_at(on_bound.front()); };
   if (wanted != on_bound.end() && !std::ranges::all_of(on_bound, alike))
-    std::nth_element(on_bound.begin(), wanted, on_bound.end(), [&](std::int32_t a, std::int32_t b) {
-      return score(a) != score(b) ? score(a) > score(b) : a < b;
+    std::nth_element(on_bound.begin(), wanted, on_bound.end(), [&](std::size_t a, std::size_t b) {
+      return score_at(a) != score_at(b) ? score_at(a) > score_at(b) : a < b;
     });
-  std::sort(on_bound.begin(), wanted);
-  auto next = on_bound.begin();
+  for (auto at = on_bound.begin(); at != wanted; ++at) order[*at] = bound + 1;
   std::size_t kept = 0;
-  for (std::size_t at = 0; at < items.size(); ++at) {
-    const bool of_bound = next != wanted && items[at] == *next;
-    next += of_bound;
-    if (of_bound || order[at] > bound) items[kept++] = items[at];
+  for (std::size_t at = 0; at < items.size(); ++at) {  // without a branch
+    items[kept] = items[at];
+    kept += order[at] > bound;
   }
   items.resize(kept);
 }

@@ -2,6 +2,7 @@
 // indexer has many small heads with weights of their own; a head alone has only its own queries and
 // keys, which serve here as one.
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -124,14 +125,14 @@ class DsaPlanner {
       std::vector<double> scores(static_cast<std::size_t>(rows.size() * cols.size()));
       dot_products(problem_.q, rows, problem_.k, cols, scores.data());
       if (p_.activation == Activation::relu)
-        for (double& score : scores)
-          if (score < 0) score = 0;
+        for (double& score : scores) score = (score + std::abs(score)) / 2;  // without a branch
       std::vector<std::int32_t> some;
       for (Index i = rows.begin; i < rows.end; ++i) {
-        some.clear();
-        for (Index j = keys_of(i).begin; j < keys_of(i).end; ++j)
-          if (!problem_.mask || problem_.mask->admits(i, j))
-            some.push_back(static_cast<std::int32_t>(j));
+        const IndexRange near = keys_of(i);
+        some.resize(static_cast<std::size_t>(std::max<Index>(0, near.size())));
+        std::iota(some.begin(), some.end(), static_cast<std::int32_t>(near.begin));
+        if (problem_.mask)
+          std::erase_if(some, [&](std::int32_t j) { return !problem_.mask->admits(i, j); });
         pairs[static_cast<std::size_t>(i)] = static_cast<double>(some.size());
         keep_largest(some, scores.data() + (i - rows.begin) * cols.size(), p_.tokens);
         std::ranges::copy(some, selected.begin() + at(i));

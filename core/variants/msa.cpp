@@ -26,21 +26,47 @@ struct MsaParameters {
   }
 };
 
+constexpr Index cached_keys = 1024;
+constexpr double no_product = -std::numeric_limits<double>::infinity();
+
+/// The largest number; four at a time, as a comparison waits for the one before.
+double largest_product(const double* values, IndexRange at) {
+  double most[4] = {no_product, no_product, no_product, no_product};
+  Index j = at.begin;
+  for (; j + 4 <= at.end; j += 4)
+    for (Index lane = 0; lane < 4; ++lane) most[lane] = std::max(most[lane], values[j + lane]);
+  for (; j < at.end; ++j) most[0] = std::max(most[0], values[j]);
+  return std::max(std::max(most[0], most[1]), std::max(most[2], most[3]));
+}
+
+double largest_admitted(const PairMask& mask, Index query, const double* values, IndexRange at) {
+  double most = no_product;
+  for (Index j = at.begin; j < at.end; ++j)
+    if (mask.admits(query, j)) most = std::max(most, values[j]);
+  return most;
+}
+
 Plan plan_msa(const Problem& problem, const MsaParameters& p, Planning& planning) {
   const KeyBlocks all{problem.keys(), p.block};
+  // The products of some keys at a time stay in a cache.
+  const Index together = std::max<Index>(1, cached_keys / p.block);
   const auto score = [&](IndexRange queries, IndexRange blocks, double* scores) {
-    const IndexRange keys = all.tokens(blocks);
-    std::vector<double> products(static_cast<std::size_t>(queries.size() * keys.size()));
-    dot_products(problem.q, queries, problem.k, keys, products.data());
-    for (Index i = queries.begin; i < queries.end; ++i) {
-      const double* its = products.data() + (i - queries.begin) * keys.size() - keys.begin;
-      const IndexRange near = problem.band().keys(i);
-      for (Index b = blocks.begin; b < blocks.end; ++b) {
-        double most = -std::numeric_limits<double>::infinity();
-        const IndexRange tokens = all.tokens(b).intersected(near);
-        for (Index j = tokens.begin; j < tokens.end; ++j)
-          if (!problem.mask || problem.mask->admits(i, j)) most = std::max(most, its[j]);
-        *scores++ = most;
+    std::vector<double> products;
+    for (Index first = blocks.begin; first < blocks.end; first += together) {
+      const IndexRange some{first, std::min(blocks.end, first + together)};
+      const IndexRange keys = all.tokens(some);
+      products.resize(static_cast<std::size_t>(queries.size() * keys.size()));
+      dot_products(problem.q, queries, problem.k, keys, products.data());
+      for (Index i = queries.begin; i < queries.end; ++i) {
+        const Index row = i - queries.begin;
+        const double* its = products.data() + row * keys.size() - keys.begin;
+        const IndexRange near = problem.band().keys(i);
+        for (Index b = some.begin; b < some.end; ++b) {
+          const IndexRange tokens = all.tokens(b).intersected(near);
+          scores[row * blocks.size() + b - blocks.begin] =
+              problem.mask ? largest_admitted(*problem.mask, i, its, tokens)
+                           : largest_product(its, tokens);
+        }
       }
     }
   };

@@ -1,5 +1,6 @@
 // Quest: the own page of keys, and those for which the least and the largest numbers of their keys
 // bound the logits highest.
+#include <Eigen/Core>
 #include <algorithm>
 
 #include "analysis/selected_recall.h"
@@ -46,10 +47,9 @@ class PageBounds {
 
   /// bounds[p] += max(x least, x most) for some pages.
   void add(float x, Index c, IndexRange pages, double* bounds) const {
-    const auto wide = static_cast<double>(x);
-    const double *least = least_.data() + at(pages.begin, c),
-                 *most = most_.data() + at(pages.begin, c);
-    for (Index p = 0; p < pages.size(); ++p) bounds[p] += std::max(wide * least[p], wide * most[p]);
+    const double* side = (x < 0 ? least_ : most_).data() + at(pages.begin, c);
+    Eigen::Map<Eigen::ArrayXd>(bounds, pages.size()) +=
+        static_cast<double>(x) * Eigen::Map<const Eigen::ArrayXd>(side, pages.size());
   }
 
  private:

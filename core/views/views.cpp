@@ -13,6 +13,7 @@ ViewKind heatmap_view();
 ViewKind error_view();
 ViewKind mask_view();
 ViewKind selection_view();
+ViewKind tile_errors_view();
 ViewKind reach_view();
 ViewKind rank_view();
 ViewKind level_view();
@@ -28,9 +29,10 @@ namespace {
 
 /// A deque, whose rows stay where they are when one is added.
 std::deque<ViewKind>& kinds() {
-  static std::deque<ViewKind> kinds{heatmap_view(), error_view(), mask_view(),   selection_view(),
-                                    reach_view(),   rank_view(),  level_view(),  spread_view(),
-                                    tree_view(),    row_view(),   output_view(), cost_view()};
+  static std::deque<ViewKind> kinds{
+      heatmap_view(), error_view(),  tile_errors_view(), mask_view(),   selection_view(),
+      reach_view(),   rank_view(),   level_view(),       spread_view(), tree_view(),
+      row_view(),     output_view(), cost_view()};
   return kinds;
 }
 

@@ -156,3 +156,31 @@ TEST_CASE(
     if (n > 30) CHECK(selected_recall(*x.bound, *exact.bound, run, 20.0 * double(n)).sampled);
   });
 }
+
+TEST_CASE("law: the oracle's recall is that of a column of the oracle with as many blocks") {
+  Profile profile;
+  Run run{profile};
+  for (const bool causal : {false, true})
+    for (const char* id : {"moba", "msa", "quest", "oracle"}) {
+      CAPTURE(id);
+      const Problem head = make_data(Data::gaussian, 40, 6, 3, causal);
+      const Settings own = std::string(id) == "quest" ? Settings{{"page", "4"}, {"pages", "3"}}
+                                                      : Settings{{"block", "4"}, {"blocks", "3"}};
+      const auto recall_of = [&](const char* variant, const Settings& settings) {
+        const Backend& backend = *backends().front();
+        const Instance x = make_instance(backend, head, variant, settings),
+                       exact = make_instance(backend, head, "exact", {});
+        return selected_recall(*x.bound, *exact.bound, run);
+      };
+      const SelectedRecall its = recall_of(id, own),
+                           oracle = recall_of("oracle", {{"block", "4"}, {"blocks", "3"}});
+      REQUIRE(its.oracle);
+      // Masses are sums of the weights of P in fp32 here and of their own in double there, which
+      // selects alike where no two are equal but for rounding.
+      CHECK(its.oracle->value == doctest::Approx(oracle.share.value));
+    }
+  const Problem head = make_data(Data::gaussian, 40, 6, 3, false);
+  const Instance window = make_instance(*backends().front(), head, "window", {{"width", "4"}}),
+                 exact = make_instance(*backends().front(), head, "exact", {});
+  CHECK_FALSE(selected_recall(*window.bound, *exact.bound, run).oracle);
+}

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <numeric>
 #include <optional>
+#include <set>
 
 #include "cli/program.h"
 #include "input/session_file.h"
@@ -390,6 +391,35 @@ TEST_CASE("options that have no effect on --interaction are refused with it") {
     arguments.insert(arguments.end(), option.begin(), option.end());
     check_refused(arguments, 2, option.front());
   }
+}
+
+TEST_CASE("bench --selections has masks, lists and selectors, and lists that were opened") {
+  const Ended ended =
+      run_program({"bench", "--selections", "--n", "512", "--d", "8", "--repeat", "1", "--json"});
+  REQUIRE(ended.status == 0);
+  const Json document = ended.json();
+  std::set<std::string> names;
+  for (const Json& row : document["selections"]) {
+    names.insert(row["selection"].get<std::string>());
+    CHECK(row["live_share"].get<double>() > 0);
+    CHECK(row["live_share"].get<double>() <= 1);
+  }
+  for (const char* name : {"128 x 64 blocks", "lists of keys", "moba", "dsa", "quest"})
+    CHECK(names.contains(name));
+  CHECK(document["opened"]["queries"] == 2048);
+  CHECK(document["opened"]["most"] == 1024);
+  for (const char* option : {"--variant", "--layer", "--format"})
+    CHECK(run_program({"bench", "--selections", option, "0"}).status == 2);
+}
+
+TEST_CASE("several variants that are refused for one reason are named together") {
+  const Ended ended =
+      run_program({"heads", "synthetic:clusters?n=64&d=8", "--causal", "--variant", "kde",
+                   "--variant", "linformer", "--variant", "h1d", "--no-learn", "--within", "0.05"});
+  REQUIRE(ended.status == 0);
+  CHECK(ended.out.find("refused kde, linformer: has no causal form; expected a head without a "
+                       "causal mask (") != std::string::npos);
+  CHECK(ended.out.find("has no causal form") == ended.out.rfind("has no causal form"));
 }
 
 TEST_CASE(

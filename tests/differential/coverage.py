@@ -18,11 +18,11 @@ WRITERS = ("report/json_output", "report/measured_heads", "report/triaged_heads"
 # Files that write other documents: none of their numbers are those of the commands above.
 OTHER_WRITERS = frozenset((
     "batch/item_queue", "batch/item_runner", "batch/results_folder", "batch/results_table", "batch/results_trials",
-    "cli/commands/bench_command", "cli/commands/effect_command", "cli/commands/heads_command",
+    "cli/bench/selections", "cli/commands/bench_command", "cli/commands/effect_command", "cli/commands/heads_command",
     "cli/commands/info_command", "cli/commands/paper_command", "cli/commands/variants_command",
     "cli/fit_validation", "cli/reports/devices_report", "cli/reports/effect_report", "cli/reports/fit_report",
-    "cli/reports/interaction_report", "effect/effect_json", "report/panel_numbers", "window/docks/effect_dock",
-    "window/docks/explore_dock", "window/docks/measures_page", "window/docks/triage_page"))
+    "cli/reports/interaction_report", "cli/reports/selections_report", "effect/effect_json", "report/panel_numbers",
+    "window/docks/effect_dock", "window/docks/explore_dock", "window/docks/measures_page", "window/docks/triage_page"))
 FIGURES = "core/analysis"
 # Keys of words, and of times (see compared.NOT_COMPARED); words of these sources that are no keys.
 WORDS = frozenset((

@@ -304,12 +304,28 @@ def of_recall(head, made, written):
     """Only where not all that exact attention sees is selected."""
     if made.support.sum() == head.allowed.sum():
         return {}
-    rows, recalls = sampling.Rows(head.queries, head.keys), []
-    for i in rows.rows:
-        count = int(made.support[i].sum())
+    rows = sampling.Rows(head.queries, head.keys)
+
+    def recall(i, selected):
+        count = int(selected.sum())
         most = by_weight(written.exact[i], count) if count else []
-        recalls.append(made.support[i, most].mean() if len(most) else 1)
-    return estimate("selected_recall", rows.mean(recalls), SUMS, rows)
+        return selected[most].mean() if len(most) else 1
+    figures = estimate("selected_recall", rows.mean([recall(i, made.support[i]) for i in rows.rows]), SUMS, rows)
+    if made.chosen is None:
+        return figures
+    size, counts = made.chosen
+    oracle = [recall(i, heaviest_blocks(written.exact[i], head.allowed[i], size, counts[i])) for i in rows.rows]
+    return figures | estimate("oracle_recall", rows.mean(oracle), SUMS, rows)
+
+
+def heaviest_blocks(weights, allowed, size, count):
+    """The keys of the blocks of the largest mass that a query may attend, the first among equal ones."""
+    masses = [(-np.cumsum(weights[b:b + size], dtype=float)[-1], b) for b in range(0, len(weights), size)
+              if allowed[b:b + size].any()]
+    kept = np.zeros(len(weights), bool)
+    for _, b in sorted(masses)[:count]:
+        kept[b:b + size] = allowed[b:b + size]
+    return kept
 
 
 def of_evictions(head, evicted, written):

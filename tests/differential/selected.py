@@ -59,7 +59,9 @@ def of_blocks(head, drawn, size, count, scores, own, near=NEAR):
             agree = np.abs(written - scores[i, found]) <= (1e-6 + near) * np.abs(scores[i, found]) + 1e-37
         assert agree.all(), f"scores of query {i} are {written}; expected {scores[i, found]}"
     kept = taken[:, np.arange(head.keys) // size]
-    return variants.of_pairs(head, kept), possible
+    made = variants.of_pairs(head, kept)
+    made.chosen = size, taken.sum(axis=1)
+    return made, possible
 
 
 def admitted(head):

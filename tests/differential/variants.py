@@ -17,6 +17,7 @@ class Attention:
         self.leaves = None  # (leaf of each query, leaf of each key, number of leaves)
         self.levels = None  # [nq, nk], of a hierarchy of clusters
         self.blocks = None  # [nq, nk], that are summed exactly, beside samples
+        self.chosen = None  # (keys of a block, [nq] blocks that each query selects)
         self.z = None  # where it is not P V
         self.v = None  # what P is multiplied by, where it is not the head's V
         self.given = False  # another program's result,

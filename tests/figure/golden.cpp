@@ -95,12 +95,13 @@ TEST_CASE("every kind of panel looks as it did") {
   example::application();
   const char* names[] = {"heatmap", "error",  "mask",  "level",     "rank",  "leaves",
                          "buckets", "row",    "strip", "picture",   "table", "message",
-                         "series",  "curves", "reach", "selection", "names"};
+                         "series",  "curves", "reach", "selection", "tiles", "names"};
   std::vector<Figure> figures;
   for (const Panel& panel : example::every_kind(64))
     figures.push_back(example::alone(panel, kWidth));
   figures.push_back(example::alone(example::reach(64, "Strided"), kWidth));
   figures.push_back(example::alone(example::selection(64, "MoBA"), kWidth));
+  figures.push_back(example::alone(example::tile_errors(64, "Imported"), kWidth));
   figures.push_back(with_names());
   REQUIRE(figures.size() == std::size(names));
   for (std::size_t p = 0; p < figures.size(); ++p) {

@@ -194,6 +194,34 @@ Panel selection(Index n, const std::string& title) {
   return made;
 }
 
+Panel tile_errors(Index n, const std::string& title) {
+  Panel made = panel(find_view("tiles"), title, "0.21 relative output error");
+  made.caption =
+      "largest error 0.6 in queries 24 to 31, keys 8 to 15 · leaving it out explains 100 % of the "
+      "error of its queries · tiles of 8 queries and 8 keys";
+  Raster raster;
+  raster.values = Matrix(n, n, kMasked);
+  for (Index i = 0; i < n; ++i)
+    for (Index j = 0; j <= i; ++j) {
+      const bool unexplained = i / 8 == 6;
+      raster.values(i, j) = i / 8 == 3 && j / 8 == 1 ? 0.6f : unexplained ? 0.02f : 1e-7f;
+    }
+  raster.rows = raster.cols = {0, n};
+  raster.norm = Norm::log;
+  raster.pooled = Pool::Kind::max;
+  raster.low = 1e-7;
+  raster.high = 0.6;
+  raster.quantity = "error of z by tile / ‖z‖";
+  for (Index i = 0; i < n; ++i)
+    raster.row_values.push_back(i / 8 == 3   ? 0.1f * static_cast<float>(i % 5)
+                                : i / 8 == 6 ? 0.02f
+                                             : 0);
+  raster.row_top = 0.4;
+  raster.row_quantity = "output error |z̃ − z|";
+  made.body = std::move(raster);
+  return made;
+}
+
 Panel ranks(Index n, Index leaf, const std::string& title) {
   Panel made = panel(find_view("rank"), title, "softmax, streaming");
   made.caption = "stored 41 % of the entries, 2.4 × smaller";

@@ -21,6 +21,7 @@ Panel levels(Index n, const std::string& title);
 Panel reach(Index n, const std::string& title);
 /// Picked blocks of keys under a causal mask, in pixels of four pairs.
 Panel selection(Index n, const std::string& title);
+Panel tile_errors(Index n, const std::string& title);
 Panel ranks(Index n, Index leaf, const std::string& title);
 Panel leaves(int height, const std::string& title);
 Panel buckets(int count, const std::string& title);

@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <QStatusBar>
+#include <atomic>
+#include <future>
 
 #include "io/tensor_file.h"
 #include "temporary_directory.h"
@@ -88,6 +90,87 @@ TEST_CASE("drawing in the column of a variant begins with the pairs of that vari
   expected.add(in_blocks({{0, 1}, {0, 1}, true}, block, its.lengths));
   CHECK(drawn_at(window, 2) == expected.text());
   CHECK(drawn.lengths == its.lengths);
+}
+
+/// A window whose engine does nothing until it is released.
+struct BusyEngine {
+  static constexpr RequestId id{RequestKind::hash, 1};
+  std::promise<void> released;
+
+  explicit BusyEngine(Window& window) {
+    const auto begun = std::make_shared<std::atomic<bool>>(false);
+    window.study().requests().start_pieces(
+        id, 0,
+        [begun, wait = released.get_future().share()](const Backend&, Run&) {
+          *begun = true;
+          wait.wait();
+          return false;
+        },
+        [](const std::string&) {});
+    REQUIRE(wait_until([&] { return begun->load(); }));
+  }
+};
+
+TEST_CASE(
+    "pairs of a variant are read on the engine's thread, and the rectangle is there at once") {
+  Window window(small);
+  show(window, {find_view("heatmap"), find_view("mask")}, {"exact", "window"});
+  take_focus(window);
+  press(window, Qt::Key_2);
+  REQUIRE(window.settle());
+  BusyEngine busy(window);
+  window.study().select({10, 21}, {0, 7});
+  press(window, Qt::Key_I);
+  CHECK(window.study().session().columns.size() == 2);
+  CHECK(window.study().draws());
+  CHECK(window.study().can_cancel());
+  const Index n = window.study().length();
+  const Index block = drawn_block(values_for_length(drawn_variant(), n));
+  const auto snapped = [&](IndexRange rows, IndexRange cols) {
+    return in_blocks({rows, cols, true}, block, {n, n});
+  };
+  REQUIRE(window.study().selection());
+  CHECK(window.study().selection()->first == snapped({10, 21}, {0, 7}).queries);
+  window.study().select({2, 3}, {0, 1});  // another one before the pairs are there
+  press(window, Qt::Key_I);
+  busy.released.set_value();
+  REQUIRE(window.settle());
+  REQUIRE(window.study().session().columns.size() == 3);
+  CHECK_FALSE(window.study().draws());
+  DrawnPairs expected =
+      drawn_from(window.study().columns()[1].computation->op->plan(), {block, block});
+  expected.add(snapped({10, 21}, {0, 7}));
+  expected.add(snapped({2, 3}, {0, 1}));
+  CHECK(drawn_at(window, 2) == expected.text());
+  CHECK(window.study().selected_column() == 2);
+}
+
+TEST_CASE("drawing on the pairs of a variant can be cancelled") {
+  Window window(small);
+  show(window, {find_view("heatmap"), find_view("mask")}, {"exact", "window"});
+  take_focus(window);
+  press(window, Qt::Key_2);
+  REQUIRE(window.settle());
+  BusyEngine busy(window);
+  window.study().select({10, 21}, {0, 7});
+  press(window, Qt::Key_I);
+  window.trigger("cancel");
+  CHECK_FALSE(window.study().draws());
+  CHECK_FALSE(window.study().paused());
+  busy.released.set_value();
+  REQUIRE(wait_until([&] { return !window.study().requests().is_pending(BusyEngine::id); }));
+  REQUIRE(window.settle());
+  CHECK(window.study().session().columns.size() == 2);
+  // Where the column is another one by then, it says so and draws nothing.
+  BusyEngine again(window);
+  press(window, Qt::Key_I);
+  REQUIRE(window.study().draws());
+  window->change("columns", [](Session& s) { s.columns[1].seed += 1; });
+  window->editor().remove_column();
+  again.released.set_value();
+  REQUIRE(window.settle());
+  REQUIRE(window.study().session().columns.size() == 1);
+  CHECK(window.study().session().columns[0].variant == "exact");
 }
 
 TEST_CASE("the pairs of a column are saved in the form that is chosen") {

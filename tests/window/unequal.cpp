@@ -1,8 +1,11 @@
 // Heads with other numbers of keys than of queries, as in cross attention.
 #include <doctest/doctest.h>
 
+#include <QApplication>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QTest>
+#include <QTimer>
 #include <algorithm>
 
 #include "data/source.h"
@@ -80,6 +83,30 @@ TEST_CASE("compressed entries stand behind the tokens, and variants of one seque
   const auto& spread = std::get<Raster>(panel(window, find_view("spread"), 0).body);
   CHECK(spread.cols == IndexRange{0, 27});
   window.shoot("compressed");
+}
+
+TEST_CASE("one goes to a compressed entry by its number or by its name") {
+  Window window(QString(FOVEA_TESTS) + "/captures/deepseek_v4.safetensors");
+  window->change({}, [](Session& s) { s.layer = 1; });
+  show(window, {find_view("heatmap")}, {"exact"});
+  REQUIRE(window.settle());
+  const auto key_of = [&](const QString& text) {
+    window.study().hover(0, 0, 0);
+    QTimer::singleShot(200, [text] {
+      auto* dialog = QApplication::activeModalWidget();
+      if (!dialog) return;
+      dialog->findChild<QLineEdit*>()->setText(text);
+      QTest::keyClick(dialog, Qt::Key_Return);
+    });
+    window.trigger("goto");
+    return window.study().hovered_key();
+  };
+  CHECK(key_of("20, 29") == 29);
+  CHECK(key_of("20 e2") == 29);
+  CHECK(key_of("20, Entry 2") == 29);
+  CHECK(key_of("20") == 20);
+  CHECK(key_of("20, e6") == 0);  // there are six
+  CHECK(key_of("20, x2") == 0);
 }
 
 TEST_CASE("a search finds queries and keys by their own tokens") {

@@ -13,6 +13,7 @@
 #include "cli/options/source_options.h"
 #include "cli/options/variant_options.h"
 #include "cli/reports/interaction_report.h"
+#include "cli/reports/selections_report.h"
 #include "data/error.h"
 #include "data/marked_table.h"
 #include "data/model_address.h"
@@ -32,7 +33,7 @@ struct BenchOptions {
   std::vector<std::string> variants{"papers"};
   Index n = 4096, d = 64, head_count = 1;
   int repeat = 7;
-  bool json = false, interaction = false;
+  bool json = false, interaction = false, selections = false;
   std::string format = "text";
 };
 
@@ -259,14 +260,21 @@ InteractionFigures interact(const BenchOptions& options, const Console& console)
                              [&] { return console.stop.stop_requested(); });
 }
 
-/// The window opens a source with its standard columns, so other options would be ignored.
-void exclude_from_interaction(CLI::App& command) {
-  auto* interaction = command.get_option("--interaction");
-  const std::set<std::string> taken{"SOURCE",    "--help",        "--n",
-                                    "--d",       "--interaction", "--precision",
-                                    "--backend", "--json",        "--threads"};
+SelectionFigures select(const BenchOptions& options, const Console& console) {
+  return measure_selections({.n = options.n,
+                             .d = options.d,
+                             .causal = options.heads.conditions.causal.value_or(false),
+                             .rounds = options.repeat,
+                             .seed = options.parameters.seed},
+                            *options.backend.make(console.err), console.stop);
+}
+
+/// All options but those that are taken would be ignored.
+void exclude_others(CLI::App& command, const char* name, std::set<std::string> taken) {
+  taken.insert({name, "--help", "--n", "--d", "--precision", "--backend", "--json", "--threads"});
+  auto* measured = command.get_option(name);
   for (CLI::Option* option : command.get_options())
-    if (!taken.contains(option->get_name())) interaction->excludes(option);
+    if (!taken.contains(option->get_name())) measured->excludes(option);
 }
 
 }  // namespace
@@ -303,6 +311,9 @@ void add_bench_command(CLI::App& program, Work& chosen) {
   command->add_flag("--interaction", options->interaction,
                     "Measure instead how long a person waits while panning and zooming in the real "
                     "window (try --n 131072); needs a display");
+  command->add_flag("--selections", options->selections,
+                    "Measure instead given masks and selectors of keys beside all pairs, and how "
+                    "long a file of lists takes to open (try --n 32768)");
   options->parameters.add_to(*command);
   options->heads.add_to(*command, "all", true);
   for (const char* of_source : {"--layer", "--head"}) command->get_option(of_source)->needs(source);
@@ -314,11 +325,21 @@ void add_bench_command(CLI::App& program, Work& chosen) {
       ->check(CLI::IsMember({"text", "latex", "markdown"}))
       ->capture_default_str()
       ->excludes(json);
-  exclude_from_interaction(*command);
+  // The window opens a source with its standard columns.
+  exclude_others(*command, "--interaction", {"SOURCE"});
+  exclude_others(*command, "--selections", {"--causal", "--repeat", "--seed"});
   command->callback([&chosen, options] {
     chosen = [options](const Console& console) {
       if (options->interaction) {
         const InteractionFigures figures = interact(*options, console);
+        if (options->json)
+          print(console.out, to_json(figures));
+        else
+          print(console.out, figures);
+        return;
+      }
+      if (options->selections) {
+        const SelectionFigures figures = select(*options, console);
         if (options->json)
           print(console.out, to_json(figures));
         else

@@ -108,20 +108,26 @@ std::optional<std::pair<Index, Index>> ask_pair(Workspace& workspace) {
   const Lengths lengths = workspace.study.lengths();
   if (lengths.queries == 0) return {};
   const auto [queries, keys] = lengths;
-  const QString expected = QString("Query (0 to %1), key (0 to %2)").arg(queries - 1).arg(keys - 1);
+  const auto& compressed = workspace.study.key_sequence().compressed;
+  const Index tokens = compressed ? compressed->tokens : keys;
+  QString expected = QString("Query (0 to %1), key (0 to %2").arg(queries - 1).arg(keys - 1);
+  if (compressed) expected += QString(", entries also e0 to e%1").arg(compressed->count() - 1);
+  expected += ")";
   bool ok = false;
   const QString text =
       QInputDialog::getText(&workspace.window, "Go to", expected, QLineEdit::Normal, {}, &ok);
   if (!ok) return {};
-  const QStringList parts = text.split(QRegularExpression("[,\\s]+"), Qt::SkipEmptyParts);
-  bool good_query = false, good_key = true;
-  const Index query = parts.isEmpty() ? -1 : parts[0].toLongLong(&good_query);
-  const auto& compressed = workspace.study.key_sequence().compressed;
-  const Index tokens = compressed ? compressed->tokens : keys;
-  const Index diagonal = std::clamp<Index>(query + tokens - queries, 0, keys - 1);
-  const Index key = parts.size() > 1 ? parts[1].toLongLong(&good_key) : diagonal;
-  if (good_query && good_key && query >= 0 && key >= 0 && query < queries && key < keys)
-    return std::pair{query, key};
+  static const QRegularExpression pair(
+      R"(^\s*(\d{1,18})(?:[,\s]+(e(?:ntry)?\s*)?(\d{1,18}))?[,\s]*$)",
+      QRegularExpression::CaseInsensitiveOption);
+  if (const auto match = pair.match(text); match.hasMatch()) {
+    const bool of_entry = match.hasCaptured(2);
+    const Index query = match.captured(1).toLongLong(),
+                number = match.captured(3).toLongLong() + (of_entry ? tokens : 0),
+                diagonal = std::clamp<Index>(query + tokens - queries, 0, keys - 1),
+                key = match.hasCaptured(3) ? number : diagonal;
+    if (query < queries && key < keys && (compressed || !of_entry)) return std::pair{query, key};
+  }
   workspace.info_bar.show_message(QString("Go to “%1”: expected %2, such as %3, %4")
                                       .arg(text, expected)
                                       .arg(queries / 2)
