@@ -252,9 +252,11 @@ void Study::set_session(Session next) {
     return opening_.open({source, std::move(next), hash, false});
   }
   if (opening_.content()) opening_.change_session(next);
+  const bool other_head = next.layer != session().layer || next.head != session().head;
   apply(std::move(next));
   if (paused()) resume();
   emit session_changed();
+  if (other_head) update_at_once();
 }
 
 void Study::apply(Session next) {
@@ -486,7 +488,14 @@ void Study::result_arrived(bool ask_again) {
   const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - updated_);
   const bool more = requests_.any_pending(
       {RequestKind::map, RequestKind::panel, RequestKind::curve, RequestKind::slow_panel});
-  update_within(ask_again || !more || since >= together ? 0ms : together - since);
+  if (ask_again) return update_at_once();
+  update_within(!more || since >= together ? 0ms : together - since);
+}
+
+// A timer would let the window paint before the engine knows what is needed next.
+void Study::update_at_once() {
+  update_timer_.stop();
+  update();
 }
 
 void Study::update_within(std::chrono::milliseconds time) {

@@ -259,6 +259,7 @@ class Study : public QObject {
   void forget_readings();
   void update_within(std::chrono::milliseconds time);
   void update_later() { update_within(std::chrono::milliseconds(0)); }
+  void update_at_once();
   void result_arrived(bool ask_again);
 
   std::shared_ptr<Background> background_;
