@@ -275,6 +275,8 @@ class Study : public QObject {
   bool continued_ = false;
   std::vector<WaitingColumn> waiting_;
   std::optional<std::chrono::steady_clock::time_point> held_since_;  // see holds_step()
+  /// The pictures of the head before stay for a moment, until those of this one are there.
+  std::optional<std::chrono::steady_clock::time_point> head_chosen_;
   Timings timings_{requests_};
   LeafMarks marks_{results_};
   HeadCards cards_{requests_, subject_};
