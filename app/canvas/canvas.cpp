@@ -153,6 +153,10 @@ void Canvas::fit_columns() {
   impl_->wake();
 }
 
+int Canvas::rows_in_sight(int columns) const {
+  return Grid::rows_in_sight({double(width()), double(height())}, columns);
+}
+
 void Canvas::toggle_lock(int view, int column) {
   if (impl_->grid.empty()) return;  // nothing was drawn yet
   Scene scene = impl_->make_scene();

@@ -48,6 +48,8 @@ class Canvas : public GlWidget {
   /// The panel that keys act on: the name of its row is highlighted, and it is scrolled into view.
   void set_current(int view, int column);
 
+  /// How many rows with so many columns are seen without scrolling.
+  int rows_in_sight(int columns) const;
   /// The side of a panel in device pixels: finer rasters show no more.
   int panel_pixels() const;
   /// The border between two columns that are wiped, as a share of a panel's width.

@@ -9,7 +9,7 @@ namespace {
 constexpr double label_width = 20;  // the view's name, upright
 constexpr double axis_width = 52;   // token numbers or tokens
 constexpr double left = label_width + axis_width;
-constexpr double bar_width = 88;  // colour bar and its numbers
+constexpr double bar_width = 98;  // colour bar and its numbers, or the names of colours
 constexpr double margin = 10;
 constexpr double row_gap = 8;
 constexpr double scroll_width = 8;
@@ -36,6 +36,13 @@ Grid::Grid(GridShape shape) : shape_(std::move(shape)) {
     side_ = std::floor(std::clamp(panels.factor * side_, smallest_side, largest_side));
   content_.x = columns * side_ + (columns - 1) * gap;
   content_.y = row_top(rows()) - row_top(0);
+}
+
+int Grid::rows_in_sight(Point canvas, int columns) {
+  GridShape shape{.size = canvas, .columns = columns, .rows = {GridRow{.key_axis = true}}};
+  int rows = 0;
+  for (; Grid(shape).furthest().y <= 0; ++rows) shape.rows.insert(shape.rows.begin(), GridRow{});
+  return rows;
 }
 
 double Grid::right_margin() const {

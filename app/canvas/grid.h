@@ -52,6 +52,8 @@ class Grid {
   double side() const { return side_; }
   int columns() const { return shape_.columns; }
   int rows() const { return int(shape_.rows.size()); }
+  /// How many rows of square panels a canvas shows at once beside colour bars.
+  static int rows_in_sight(Point canvas, int columns);
   bool empty() const { return columns() == 0 || rows() == 0; }
   /// The part of the canvas in which panels are seen; headers are clipped to its left and right.
   Rect window() const;

@@ -81,22 +81,23 @@ Exploration opened_source(const ExplorationOptions& options,
   refuse_imported(variants);
   Exploration out{.source = options.source.load(console.stop, options.backend.threads),
                   .seed = options.explore.seed};
+  options.heads.tell_layer(out.source, console.err);
   out.not_tried = not_tried(options, variants);
   out.heads = heads_of(options.heads, out.source);
   return out;
 }
 
-double CountProgress::done(std::size_t count, std::size_t all) {
+double CountProgress::done(std::size_t count, std::size_t all, const char* of) {
   constexpr double told_every = 5;  // seconds
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
   if (passed.count() - told_ < told_every || count == all) return passed.count();
   told_ = passed.count();
-  console_.err << count << " of " << plural(static_cast<Index>(all), noun_) << '\n';
+  console_.err << count << of << plural(static_cast<Index>(all), noun_) << '\n';
   return passed.count();
 }
 
 void TrialProgress::done(std::size_t trials, std::size_t all) {
-  exploration_.all_seconds = progress_.done(trials, all);
+  exploration_.all_seconds = progress_.done(trials, all, at_most_ ? " of at most " : " of ");
   if (trials == 1) exploration_.first_seconds = exploration_.all_seconds;
 }
 
@@ -115,7 +116,7 @@ Exploration explore(const ExplorationOptions& options, const Console& console) {
   const auto open = [&](const ExploredHead& head, const std::stop_token& stop) {
     return options.heads.problem(out.source, head.layer, head.head, stop);
   };
-  TrialProgress progress(out, console);
+  TrialProgress progress(out, console, options.explore.seeds > 1);
   Explorer explorer(out.heads, open, variants, options.explore);
   Profile profile;
   Run run{profile, console.stop};

@@ -56,7 +56,7 @@ class CountProgress {
   CountProgress(const Console& console, std::string noun)
       : console_(console), noun_(std::move(noun)) {}
   /// To be called when `count` of `all` are done. Returns the seconds since the beginning.
-  double done(std::size_t count, std::size_t all);
+  double done(std::size_t count, std::size_t all, const char* of = " of ");
 
  private:
   const Console& console_;
@@ -68,13 +68,15 @@ class CountProgress {
 /// Reports the progress of trials, and keeps the times of their exploration.
 class TrialProgress {
  public:
-  TrialProgress(Exploration& exploration, const Console& console)
-      : exploration_(exploration), progress_(console, "trial") {}
+  /// Other seeds are left out where they make no difference: then there may be fewer trials.
+  TrialProgress(Exploration& exploration, const Console& console, bool at_most = false)
+      : exploration_(exploration), progress_(console, "trial"), at_most_(at_most) {}
   void done(std::size_t trials, std::size_t all);
 
  private:
   Exploration& exploration_;
   CountProgress progress_;
+  bool at_most_;
 };
 
 /// The beginning of every document: source, back end, device, precision, seed, seconds, what was

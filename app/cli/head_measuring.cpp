@@ -90,6 +90,7 @@ MeasuredInputs measure_inputs(const ExplorationOptions& options, const Console& 
     inputs[i].open.last_model = &model;
     try {
       const Source source = inputs[i].load(console.stop, options.backend.threads);
+      if (i == 0) options.heads.tell_layer(source, console.err);
       const auto start = Clock::now();
       add_input(source, rows_of(source, options.heads, options.explore.seed, *backend, run), out);
       out.seconds += std::chrono::duration<double>(Clock::now() - start).count();

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "cli/commands/commands.h"
+#include "cli/help_formatter.h"
 #include "cli/interrupt.h"
 #include "cli/options/backend_options.h"
 #include "cli/options/source_options.h"
@@ -83,6 +84,7 @@ int run(int argc, char** argv) {
   use_own_plugins();
   CLI::App program("Fovea, a microscope for attention. Without a command it opens the window.",
                    "fovea");
+  program.formatter(std::make_shared<HelpFormatter>());
   program.set_version_flag("--version", std::function<std::string()>(version_text),
                            "Print version, commit, compiler and back ends");
   program.set_help_all_flag("--help-all", "The options of every command");

@@ -15,7 +15,8 @@ bool Rounds::wants_more(const EffectTimes& times) const {
   double spent = 0;
   for (const auto* passes : {&times.model.exact_ms, &times.model.replaced_ms})
     spent = std::accumulate(passes->begin(), passes->end(), spent);
-  return times.rounds() < least || (times.rounds() < most && spent < enough_ms);
+  const double until = times.rounds() < enough_samples ? most_ms : enough_ms;
+  return times.rounds() < least || (times.rounds() < most && spent < until);
 }
 
 double median_ms(const std::vector<double>& times) {

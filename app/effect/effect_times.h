@@ -27,7 +27,8 @@ struct EffectTimes {
 /// How often the passes take turns.
 struct Rounds {
   int least = 1, most = 15;
-  double enough_ms = 2000;  // once passes have taken this long, no round follows beyond `least`
+  double enough_ms = 2000;  // once passes have taken this long, no round follows beyond `least`,
+  double most_ms = 20e3;    // or, once they have taken this long, beyond it for an interval
 
   bool wants_more(const EffectTimes& times) const;
 };

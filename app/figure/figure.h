@@ -1,6 +1,7 @@
 // A Figure is a grid of panels drawn with QPainter: one drawing for PNG, SVG, PDF and the screen.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,6 +41,9 @@ struct FigureStyle {
   ViewSettings settings;   // colours, their ranges, and what is hidden
 };
 
+/// A number for each quantity of strips beside panels.
+using StripTops = std::map<std::string, double>;
+
 struct Figure {
   std::string title;                     // one line above everything; may be empty
   std::string footer;                    // provenance: source, head, n, d, back end
@@ -53,8 +57,13 @@ struct Figure {
   std::optional<std::pair<IndexRange, IndexRange>> selection = {};  // queries, keys; the same
   std::string remarks = {};  // sentences without which the panels mislead; with or without a footer
   Recipe recipe = {};        // in its file
+  /// Strips that share a range reach at least these numbers, as those of other figures do.
+  StripTops strip_tops = {};
   std::string subject = {};  // "minilm, layer 4, head 10, n = 341", for a caption in the paper
 };
+
+/// The largest number in the strips of each quantity.
+StripTops strip_tops_of(const std::vector<std::vector<Panel>>& rows);
 
 /// The words that explain frames in the panels, and the remarks; empty if there are none.
 std::string words_of_marks(const Figure& figure);

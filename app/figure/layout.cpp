@@ -59,6 +59,10 @@ std::optional<ColourScale> shared_categories(
 }
 
 /// Works through a figure from the colours to the heights; each step uses the ones before.
+std::string strip_quantity(const Panel& panel) {
+  return std::get<Raster>(panel.body).row_quantity;
+}
+
 class Layouter {
  public:
   Layouter(const Figure& figure, const PaperLettering& letters)
@@ -105,10 +109,16 @@ class Layouter {
       here.strip = row_strip_of(panel(r, c));
       if (!here.strip) continue;
       strip_room_ = row_strip_room(letters_);
-      top = std::max(top, here.strip->top);
+      top = std::max({top, here.strip->top, known_top(panel(r, c))});
     }
     for (CellLayout& here : layout_.rows[r].cells)
       if (here.strip && figure_.style.settings.shared_range) here.strip->top = top;
+  }
+
+  /// That of other figures.
+  double known_top(const Panel& shown) const {
+    const auto known = figure_.strip_tops.find(strip_quantity(shown));
+    return known == figure_.strip_tops.end() ? 0 : known->second;
   }
 
   /// Amounts of one kind in a row are drawn to one scale.
@@ -384,26 +394,36 @@ class Layouter {
   }
 
   /// The names of the series that have points, or only of those that stand out.
-  Legend legend_of(const SeriesPlot& plot, bool all) const {
+  std::vector<LegendItem> legend_items(const SeriesPlot& plot, bool all) const {
     std::vector<LegendItem> items;
     for (std::size_t s = 0; s < plot.series.size(); ++s) {
       const SeriesPlot::Series& series = plot.series[s];
       if (plot.scattered && !(all ? !series.points.empty() : stands_out(series))) continue;
       items.push_back({.text = series.name, .series = s, .line = !plot.scattered});
     }
-    return Legend(std::move(items), letters_, inner());
+    return items;
   }
 
   /// One legend serves all plots of the figure: their series are the same. If the height is given,
-  /// it takes at most a third of it from points, whose names are read at the pointer, too.
+  /// it takes at most a third of it from points, whose names are read at the pointer, too, and
+  /// nothing of a height of a few lines.
   void choose_legend() {
     for (const auto& row : figure_.rows)
       for (const Panel& shown : row)
         if (const auto* plot = std::get_if<SeriesPlot>(&shown.body)) {
-          layout_.legend = legend_of(*plot, true);
+          constexpr double few_lines = 12;
           const auto& height = figure_.style.height;
-          if (height && layout_.legend.height() > *height / 3)
-            layout_.legend = legend_of(*plot, false);
+          if (height && plot->scattered && *height < few_lines * letters_.line()) return;
+          const auto fits = [&](const std::vector<LegendItem>& items) {
+            layout_.legend = Legend(items, letters_, inner());
+            return !height || !plot->scattered || layout_.legend.height() <= *height / 3;
+          };
+          if (fits(legend_items(*plot, true))) return;
+          auto items = legend_items(*plot, false);
+          while (!fits(items) && items.size() > 1) {
+            items.resize(items.size() - (items.back().series ? 1 : 2));
+            items.push_back({"…"});
+          }
           return;
         }
   }
@@ -465,6 +485,17 @@ class Layouter {
 };
 
 }  // namespace
+
+StripTops strip_tops_of(const std::vector<std::vector<Panel>>& rows) {
+  StripTops tops;
+  for (const auto& row : rows)
+    for (const Panel& panel : row)
+      if (const auto strip = row_strip_of(panel)) {
+        double& top = tops[strip_quantity(panel)];
+        top = std::max(top, strip->top);
+      }
+  return tops;
+}
 
 FigureLayout lay_out(const Figure& figure, const PaperLettering& letters) {
   return Layouter(figure, letters).run();

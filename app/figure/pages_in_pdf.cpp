@@ -3,7 +3,9 @@
 #include <QBuffer>
 #include <QPdfWriter>
 #include <QTextDocument>
+#include <algorithm>
 #include <memory>
+#include <numeric>
 
 #include "figure/pages.h"
 #include "figure/painting.h"
@@ -64,23 +66,39 @@ struct Piece {
   bool with_next = false;  // on one page with the next piece
 };
 
-/// The first column has a fifth of the width, the others the rest in equal parts. The names in it
-/// are not broken at their hyphens.
-QString table_row(const std::vector<std::string>& cells, const char* tag) {
+/// In percent: the first column has a fifth of the width, the others the rest, by their longest
+/// cells.
+std::vector<double> widths_of(const NumberTable& table) {
+  constexpr int shortest = 7;  // letters: headings have words of this length
+  std::vector<double> letters(table.header.size(), shortest);
+  for (const auto& row : table.rows)
+    for (std::size_t c = 1; c < row.size(); ++c)
+      letters[c] = std::max<double>(letters[c], QString::fromStdString(row[c]).size());
+  letters.front() = 0;
+  const double all = std::accumulate(letters.begin(), letters.end(), 0.0);
+  for (double& width : letters) width *= 80 / all;
+  letters.front() = 20;
+  return letters;
+}
+
+/// The names in the first column are not broken at their hyphens.
+QString table_row(const std::vector<std::string>& cells, const std::vector<double>& widths,
+                  const char* tag) {
   QString html = "<tr>";
   for (std::size_t c = 0; c < cells.size(); ++c)
     html +=
         QString("<%1 align=\"%2\" width=\"%3%\">%4</%1>")
             .arg(tag, c == 0 ? "left" : "right")
-            .arg(c == 0 ? 20 : 80.0 / static_cast<double>(cells.size() - 1))
+            .arg(widths[c])
             .arg(c == 0 ? html_text(cells[c]).replace('-', QChar(0x2011)) : html_text(cells[c]));
   return html + "</tr>";
 }
 
 QString html_of_table(const NumberTable& table) {
   QString html = "<table width=\"100%\" cellspacing=\"0\" cellpadding=\"20\">";
-  html += "<thead>" + table_row(table.header, "th") + "</thead>";
-  for (const auto& row : table.rows) html += table_row(row, "td");
+  const std::vector<double> widths = widths_of(table);
+  html += "<thead>" + table_row(table.header, widths, "th") + "</thead>";
+  for (const auto& row : table.rows) html += table_row(row, widths, "td");
   return html + "</table><p class=\"faint\">" + html_text(table.caption) + "</p>";
 }
 

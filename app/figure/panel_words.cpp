@@ -74,11 +74,8 @@ PanelWords::PanelWords(const Figure& figure, const PaperLettering& letters, Word
       letters_(letters),
       rooms_(std::move(rooms)),
       short_errors_(errors_are_long()),
-      title_face_(choose_title_face()) {}
-
-Letters PanelWords::note_face() const {
-  return {std::min(letters_.size(), title_face_.size)};
-}
+      title_face_(choose_title_face()),
+      note_face_(choose_note_face()) {}
 
 std::vector<CellWords> PanelWords::of_row(std::size_t r) const {
   std::vector<CellWords> row(figure_.rows[r].size());
@@ -118,6 +115,22 @@ Letters PanelWords::choose_title_face() const {
           titles_are_whole(face, size > small ? 2 : most_title_lines, lines_of_word))
         return face;
   return {small, true};
+}
+
+/// As large as the other letters or as titles, or a point less if the parameters of each column
+/// then have one line.
+Letters PanelWords::choose_note_face() const {
+  const auto have_one_line = [&](Letters face) {
+    for (const auto& row : figure_.rows)
+      for (std::size_t c = 0; c < row.size(); ++c) {
+        const std::string words = parts_of_subtitle(row[c].subtitle).first;
+        if (letters_.wrapped(words, rooms_.headings[c], 2, face).size() > 1) return false;
+      }
+    return true;
+  };
+  const Letters most{std::min(letters_.size(), title_face_.size)}, less{most.size - 1};
+  const bool better = less.size >= smallest_in_print && !have_one_line(most) && have_one_line(less);
+  return better ? less : most;
 }
 
 /// Whether, in this number of lines, no word of a title is elided or broken by an added hyphen,

@@ -34,12 +34,13 @@ class PanelWords {
   PanelWords(const Figure& figure, const PaperLettering& letters, WordRooms rooms);
 
   drawing::Letters title_face() const { return title_face_; }
-  drawing::Letters note_face() const;  // of subtitles and captions
+  drawing::Letters note_face() const { return note_face_; }  // of subtitles and captions
   std::vector<CellWords> of_row(std::size_t r) const;
 
  private:
   const Panel& panel(std::size_t r, std::size_t c) const { return figure_.rows[r][c]; }
   drawing::Letters choose_title_face() const;
+  drawing::Letters choose_note_face() const;
   bool titles_are_whole(drawing::Letters face, int lines, int lines_of_word) const;
   std::string title_of(std::size_t r, std::size_t c) const;
   std::vector<std::string> subtitle_lines(const std::string& subtitle, double room) const;
@@ -51,7 +52,7 @@ class PanelWords {
   const PaperLettering& letters_;
   WordRooms rooms_;
   bool short_errors_;  // in subtitles
-  drawing::Letters title_face_;
+  drawing::Letters title_face_, note_face_;
 };
 
 }  // namespace fovea

@@ -55,7 +55,7 @@ SeriesPlot::Point quartiles_at(Index n, const std::vector<double>& heads) {
 }
 
 SeriesPlot plot_of(const std::vector<Index>& lengths, const std::vector<AtLength>& found) {
-  SeriesPlot plot{.x_label = "n, tokens", .y_label = "1/n max_j Σ_i P_ij²"};
+  SeriesPlot plot{.x_label = "n, tokens", .y_label = "1/n maxⱼ Σᵢ Pᵢⱼ²"};
   plot.series = {{.name = "median head, without the first 32 columns"},
                  {.name = "median head, all columns"},
                  {.name = "greatest head, without the first 32 columns"},
@@ -124,7 +124,7 @@ PaperResult growth_of_columns(const PaperTask& task, Run& run) {
   }
   result.notes = {
       source.name + ": " + std::to_string(heads) +
-          " heads under a causal mask, cut to their first n tokens. α is max_j Σ_i P_ij², as in "
+          " heads under a causal mask, cut to their first n tokens. α is maxⱼ Σᵢ Pᵢⱼ², as in "
           "section 4.3; α of Lemma 1 is n times as much. Bars are quartiles of the heads.",
       "The first 32 columns are left out, as in the paper: under a causal mask early keys have few "
       "competitors, so that their columns are large whatever the head.",

@@ -21,8 +21,7 @@ double column_norm(const Problem& problem, const Backend& backend, Run& run) {
 
 PaperResult spread_of_columns(const PaperTask& task, Run& run) {
   const Source& source = task.example;
-  CurvePlot plot{.x_label = "head of the layer, the least first",
-                 .y_label = "log₁₀ max_j Σ_i P_ij²"};
+  CurvePlot plot{.x_label = "head of the layer, the least first", .y_label = "log₁₀ maxⱼ Σᵢ Pᵢⱼ²"};
   std::vector<double> all;
   Index longest = 0;
   for (std::size_t layer = 0; layer < source.layers.size(); ++layer) {
@@ -51,17 +50,17 @@ PaperResult spread_of_columns(const PaperTask& task, Run& run) {
   const std::string other_model = "the paper's is of a vision model with n = 3136";
   PaperResult result;
   result.numbers = {
-      {"column_norm_median", "max_j Σ_i P_ij², median of the heads (α of section 4.3)",
+      {"column_norm_median", "maxⱼ Σᵢ Pᵢⱼ², median of the heads (α of section 4.3)",
        norm_of_t2t_vit, median, other_model},
-      {"column_norm_max", "max_j Σ_i P_ij², greatest of the heads", {}, greatest},
-      {"column_norm_share_median", "1/n max_j Σ_i P_ij², median of the heads (axis of Fig. 5)",
+      {"column_norm_max", "maxⱼ Σᵢ Pᵢⱼ², greatest of the heads", {}, greatest},
+      {"column_norm_share_median", "1/n maxⱼ Σᵢ Pᵢⱼ², median of the heads (axis of Fig. 5)",
        norm_share_of_t2t_vit, median / n, other_model},
-      {"column_norm_share_max", "1/n max_j Σ_i P_ij², greatest of the heads", {}, greatest / n},
-      {"alpha_median", "n max_j Σ_i P_ij², median of the heads (α of Lemma 1)", {}, n * median},
-      {"alpha_max", "n max_j Σ_i P_ij², greatest of the heads", {}, n * greatest}};
+      {"column_norm_share_max", "1/n maxⱼ Σᵢ Pᵢⱼ², greatest of the heads", {}, greatest / n},
+      {"alpha_median", "n maxⱼ Σᵢ Pᵢⱼ², median of the heads (α of Lemma 1)", {}, n * median},
+      {"alpha_max", "n maxⱼ Σᵢ Pᵢⱼ², greatest of the heads", {}, n * greatest}};
   result.notes = {
       source.name + ": " + std::to_string(all.size()) + " heads, n = " + n_text +
-          ". max_j Σ_i P_ij² of exact P, the largest squared norm of a column, is 1/n where "
+          ". maxⱼ Σᵢ Pᵢⱼ² of exact P, the largest squared norm of a column, is 1/n where "
           "attention is uniform, 1 where every query attends a key of its own, n where all attend "
           "one key.",
       "The paper calls two numbers α: in Lemma 1 n times this norm, in section 4.3, which states "

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 
 #include "analysis/measures.h"
 #include "data/address.h"
@@ -141,7 +142,8 @@ class HeadPages {
         .rows = std::move(rows),
         .style = style,
         .sequence = std::make_shared<const Sequence>(sequence_of(in_.source, in_.layer)),
-        .key_sequence = std::make_shared<const Sequence>(key_sequence_of(in_.source, in_.layer))};
+        .key_sequence = std::make_shared<const Sequence>(key_sequence_of(in_.source, in_.layer)),
+        .strip_tops = strip_tops_};
   }
 
   void add_figure(std::vector<std::vector<Panel>> rows, const std::string& caption) {
@@ -152,14 +154,17 @@ class HeadPages {
 
   void add_columns() {
     add(Heading{"Weights, errors and masks"});
+    std::vector<std::vector<Panel>> all;  // a row for each view
+    for (const View view : {find_view("heatmap"), find_view("error"), find_view("mask")})
+      all.push_back(in_.grid.row(view, run_));
+    strip_tops_ = strip_tops_of(all);
     const std::size_t count = in_.columns.size();
     for (std::size_t begin = 0; begin < count; begin += columns_a_figure) {
       std::vector<std::vector<Panel>> rows;
-      for (const View view : {find_view("heatmap"), find_view("error"), find_view("mask")}) {
-        std::vector<Panel> row;
-        for (std::size_t c = begin; c < std::min(count, begin + columns_a_figure); ++c)
-          row.push_back(in_.grid.panel(view, c, run_));
-        rows.push_back(std::move(row));
+      for (std::vector<Panel>& its : all) {
+        const auto from = its.begin() + std::ptrdiff_t(begin),
+                   to = its.begin() + std::ptrdiff_t(std::min(count, begin + columns_a_figure));
+        rows.emplace_back(std::move_iterator(from), std::move_iterator(to));
       }
       add_figure(std::move(rows),
                  begin == 0 ? "From above: the weights P, their error against exact attention, "
@@ -200,9 +205,10 @@ class HeadPages {
       table.header.push_back(measure->label);
       definitions.rows.emplace_back(measure->label, measure->definition);
     }
-    bool few = false, slow = false, cold = false, intervals = false;
+    bool few = false, slow = false, cold = false, speed_ups = false;
     int samples = 0;
-    const auto times = in_.grid.times(run_);
+    const bool of_window = !in_.times.empty();
+    const auto times = of_window ? in_.times : in_.grid.times(run_);
     for (std::size_t c = 0; c < in_.columns.size(); ++c) {
       const auto& time = times[c];
       run_.check();
@@ -210,7 +216,7 @@ class HeadPages {
         few |= time->timing.few_samples();
         slow |= time->slow;
         cold |= time->cold;
-        intervals |= time->total_speed_up && time->total_speed_up->interval;
+        speed_ups |= time->total_speed_up.has_value();
         samples = std::max(samples, time->timing.total.samples);
       }
       const Evaluation evaluation = numbers_of(in_.grid.evaluated(c), time);
@@ -220,12 +226,14 @@ class HeadPages {
         table.rows.back().push_back(found ? to_text(*measure, *found) : "–");
       }
     }
-    table.caption = "Times are medians of up to " + std::to_string(samples) +
+    table.caption = std::string("Times") +
+                    (of_window ? ", which were measured in the window," : "") +
+                    " are medians of up to " + std::to_string(samples) +
                     " rounds after a warm-up, in each of which every attention runs once" +
-                    (intervals ? "; speed-ups have intervals of 95 % confidence" : "") +
                     (cold ? "; what takes several seconds has its first, cold run alone" : "") +
                     (few ? "; some of few rounds" : "") +
                     (slow ? "; the machine was slowed down during some of them" : "") + ".";
+    if (speed_ups) table.caption += std::string(" ") + speed_ups_note;
     add(Heading{"Errors, cost and time"});
     add(std::move(table));
     add(std::move(definitions));
@@ -254,7 +262,7 @@ class HeadPages {
       const std::vector<Diagnostic>& figures = in_.grid.evaluated(c).diagnostics;
       for (const std::string& sentence : sentences_of(figures))
         facts.rows.emplace_back("Note", sentence);
-      facts.rows.emplace_back("Its own figures", figures_text(figures));
+      facts.rows.emplace_back("Its own numbers", figures_text(figures));
       add(std::move(facts));
     }
   }
@@ -299,6 +307,7 @@ class HeadPages {
   const HeadPagesRequest& in_;
   Run& run_;
   Pages pages_;
+  StripTops strip_tops_;  // of all figures
   int figures_ = 0;
 };
 

@@ -26,6 +26,8 @@ struct HeadPagesRequest {
   const std::vector<Column>& columns;
   const ViewSettings& settings;
   std::string content_hash;
+  /// Those that the window has measured already, one for each column; else they are measured here.
+  std::vector<std::optional<MeasuredTime>> times = {};
   std::vector<std::string> notes;  // of the source
   Recipe recipe;                   // empty if the report must not name its source
 };

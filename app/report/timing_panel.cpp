@@ -38,9 +38,11 @@ Panel timing_panel(const Computation& computation, const MeasuredTime& time) {
     line("learning, in no total", format_time(timing.learning.median_ms));
   return {.title = computation.variant->label,
           .subtitle = "time on " + computation.device,
-          .caption = "median of " + plural(timing.total.samples, "run") +
-                     (timing.few_samples() ? ": too few to trust" : "") +
-                     (time.slow ? "; the machine was slowed down" : ""),
+          .caption =
+              "median of " + plural(timing.total.samples, "run") +
+              (timing.few_samples() ? ": too few to trust" : "") +
+              (time.total_speed_up ? "; exact / this: " + basis_text(*time.total_speed_up) : "") +
+              (time.slow ? "; the machine was slowed down" : ""),
           .body = std::move(table)};
 }
 

@@ -105,6 +105,7 @@ constexpr std::array table{
                   .priority = 0,
                   .text = "Timing variants",
                   .in_background = true,
+                  .at_once = true,
                   .apart = true},
 };
 

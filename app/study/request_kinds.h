@@ -11,11 +11,13 @@
 //     for long: a late picture while a slider moves beats none.                 lets_older_finish()
 //  4. Higher priorities run first, among equals the newest. Engine::submit()
 //  5. Work `in_background` that runs ends soon, or is cancelled, when anything more urgent is asked
-//     for. Work `apart` in the background makes way for anything.             make_way_for(), timer
+//     for; timings are cancelled at once. Work `apart` in the background makes way for anything.
+//     make_way_for(), timer
 //  6. The running piece of work `of_minutes` stops for a new picture, and starts again after it.
 //                                                                             interrupt_long_work()
 //  7. While the view moves, nothing below the attention of columns starts.     hold_back_for_view()
-//  8. After the end of an `input`, nothing below metrics starts until the next update has asked for
+//  8. After the end of an `input`, metrics and what is below them do not start until the next
+//  update has asked for
 //     the pictures that can be made of it now.                                             submit()
 //  9. While paused, only what is `apart` starts. may_start()
 // 10. The selected column and its error come before all others, and panels in sight before those
@@ -72,6 +74,7 @@ struct RequestTraits {
   int priority;      // higher runs first
   const char* text;  // what the engine is doing, for the status bar: "Computing attention"
   bool in_background = false;  // nobody waits for it
+  bool at_once = false;        // in the background it makes way at once, as it takes long
   bool apart = false;          // asked for apart from updates, once; also while paused
   bool of_minutes = false;     // its running piece stops for a new picture
   bool is_input = false;       // pictures are made of it

@@ -103,11 +103,11 @@ void Requests::submit(const RequestId& id, std::any key, Step step, Done done,
                      .on_end =
                          [finished, post = poster(), input = traits_of(id).is_input,
                           engine = engine_.get()](const std::string& error) {
-                           // The update to come asks for pictures. What is less urgent than metrics
-                           // does not begin before.
+                           // The update to come asks for pictures. Metrics, and what is less
+                           // urgent, do not begin before.
                            if (input)
                              engine->hold_back(Engine::Hold::ended_request,
-                                               traits_of(RequestKind::metrics).priority,
+                                               traits_of(RequestKind::metrics).priority + 1,
                                                longest_update);
                            post([=] { finished(error); });
                          },
@@ -185,7 +185,7 @@ bool Requests::makes_way(const RequestId& running, const RequestId& id) const {
 }
 
 void Requests::end_background_work_soon(const RequestId& running, double seconds) {
-  if (seconds > yield_seconds) return cancel(running);
+  if (seconds > yield_seconds || traits_of(running).at_once) return cancel(running);
   if (yield_timer_.isActive()) return;
   yield_timer_.start(1 + static_cast<int>(1000 * (yield_seconds - seconds)));
 }

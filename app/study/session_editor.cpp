@@ -505,12 +505,12 @@ void SessionEditor::remove_span(std::size_t at) {
 }
 
 // The mask and the scale belong to the file.
-void SessionEditor::show_first_look() {
+void SessionEditor::show_first_look(std::vector<View> views) {
   if (!study_.source()) return;
-  change({}, [this](Session& s) {
+  change({}, [&](Session& s) {
     Session first = first_session(*study_.source());
     s.columns = std::move(first.columns);
-    s.views = std::move(first.views);
+    s.views = first.views == first_views() ? std::move(views) : std::move(first.views);
     s.settings.ranges.clear();
   });
 }

@@ -83,7 +83,7 @@ class SessionEditor : public QObject {
   /// Pins the query; pinned already: unpins it. Nothing happens where the head has no such query.
   void pin(Index query);
   /// The columns and views with which the source opens where nothing was open before.
-  void show_first_look();
+  void show_first_look(std::vector<View> views);
   void choose_spans(SpanChoice choice);
   /// Cuts the tokens that have no name into named frames of `tokens` tokens, and chooses the named
   /// spans. Returns why it cannot, as a

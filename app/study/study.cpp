@@ -17,8 +17,9 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto together = 80ms;            // results that arrive within it are shown together
-constexpr auto longest_hold = 400ms;       // of a step that is shown as a whole
+constexpr auto together = 80ms;       // results that arrive within it are shown together
+constexpr auto longest_hold = 400ms;  // of a step that is shown as a whole
+constexpr auto head_hold = 100ms;     // of pictures of the head before: shorter than is noticed
 constexpr auto progress_interval = 100ms;  // between two reports of progress in the cells
 
 /// Names the columns that wait now, with a source of `n` tokens, and did not before; empty if there
@@ -252,13 +253,18 @@ void Study::set_session(Session next) {
     return opening_.open({source, std::move(next), hash, false});
   }
   if (opening_.content()) opening_.change_session(next);
+  const bool other_head = next.layer != session().layer || next.head != session().head;
   apply(std::move(next));
   if (paused()) resume();
   emit session_changed();
+  if (!other_head) return;
+  head_chosen_ = Clock::now();
+  update_at_once();
 }
 
 void Study::apply(Session next) {
   held_since_.reset();  // what a person changes is shown at once
+  head_chosen_.reset();
   const Session& session = subject_.session;
   const Lengths lengths_before = lengths();
   const std::vector<int> from = continued_columns(session.columns, next.columns);
@@ -464,12 +470,18 @@ bool Study::step_is_whole() const {
 }
 
 void Study::update_model() {
-  if (held_since_ && !paused()) {
-    const auto left =
-        std::chrono::ceil<std::chrono::milliseconds>(*held_since_ + longest_hold - Clock::now());
-    if (!step_is_whole() && left > 0ms) return update_within(left);
-  }
+  const auto left = [&](const std::optional<Clock::time_point>& since, auto longest) {
+    return !since || paused()
+               ? 0ms
+               : std::chrono::ceil<std::chrono::milliseconds>(*since + longest - Clock::now());
+  };
+  if (const auto time = left(held_since_, longest_hold); time > 0ms && !step_is_whole())
+    return update_within(time);
+  // Each frame in between would take the cores that compute the pictures.
+  if (const auto time = left(head_chosen_, head_hold); time > 0ms && !pictures_ready())
+    return update_within(time);
   held_since_.reset();
+  head_chosen_.reset();
   auto model = make_canvas_model(subject_, results_, cells_.cells(), marks_);
   if (!source() && opening()) model->opening = short_name(opening_.pending()->what);
   if (model_ && *model == *model_) return;
@@ -487,7 +499,14 @@ void Study::result_arrived(bool ask_again) {
   const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - updated_);
   const bool more = requests_.any_pending(
       {RequestKind::map, RequestKind::panel, RequestKind::curve, RequestKind::slow_panel});
-  update_within(ask_again || !more || since >= together ? 0ms : together - since);
+  if (ask_again) return update_at_once();
+  update_within(!more || since >= together ? 0ms : together - since);
+}
+
+// A timer would let the window paint before the engine knows what is needed next.
+void Study::update_at_once() {
+  update_timer_.stop();
+  update();
 }
 
 void Study::update_within(std::chrono::milliseconds time) {

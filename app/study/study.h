@@ -261,6 +261,7 @@ class Study : public QObject {
   void forget_readings();
   void update_within(std::chrono::milliseconds time);
   void update_later() { update_within(std::chrono::milliseconds(0)); }
+  void update_at_once();
   void result_arrived(bool ask_again);
 
   std::shared_ptr<Background> background_;
@@ -276,6 +277,8 @@ class Study : public QObject {
   bool continued_ = false;
   std::vector<WaitingColumn> waiting_;
   std::optional<std::chrono::steady_clock::time_point> held_since_;  // see holds_step()
+  /// The pictures of the head before stay for a moment, until those of this one are there.
+  std::optional<std::chrono::steady_clock::time_point> head_chosen_;
   Timings timings_{requests_};
   LeafMarks marks_{results_};
   HeadCards cards_{requests_, subject_};

@@ -287,7 +287,7 @@ class Actions : public QObject {
     });
     add(menu, "reset", "Re&set parameters", "R", [this] { editor_.reset_column(); });
     add(menu, "first_look", "Standard &columns and rows", {},
-        [this] { editor_.show_first_look(); });
+        [this] { editor_.show_first_look(window_.first_views_in_sight()); });
   }
 
   void make_compute_menu() {

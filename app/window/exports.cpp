@@ -26,6 +26,28 @@
 #include "window/workspace.h"
 
 namespace fovea {
+namespace {
+
+/// The times that the window has of columns of the opened head; nothing if it has none.
+std::vector<std::optional<MeasuredTime>> times_of(const Study& study,
+                                                  const std::vector<Column>& columns) {
+  std::vector<std::optional<MeasuredTime>> times(columns.size());
+  bool any = false;
+  const auto take = [&](const ColumnState& state) {
+    if (state.stale || !state.time) return;
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      if (columns[c] == state.column) times[c] = *state.time;
+    any = true;
+  };
+  for (const ColumnState& state : study.columns()) {
+    if (state.column.held) continue;
+    take(study.head_of(state).exact);
+    take(state);
+  }
+  return any ? times : std::vector<std::optional<MeasuredTime>>();
+}
+
+}  // namespace
 
 Exports::Exports(Workspace& workspace) : workspace_(workspace) {}
 
@@ -142,41 +164,43 @@ void Exports::report_to(const QString& path) {
       notes.push_back("left out: " + study.title_of(c) + " (" + why + ")");
   }
   session.columns = with_exact_first(std::move(session.columns));
+  const auto times = times_of(study, session.columns);
   const std::vector<ColumnTree> trees =
       moved_trees(study.trees(), study.session().columns, session.columns);
   const Recipe recipe = recipe_for(path, "report");
   BackendChoice choice;
   choice.backend = study.backend().id();
-  write(path,
-        [path = path.toStdString(), session, trees, recipe, choice, notes, source = study.source(),
-         problem = study.problem(), hash = study.content_hash()](const Run& stoppable) {
-          const auto backend = make_low_priority_backend(choice);
-          Run run = stoppable;
-          const PanelGrid grid({.problem = *problem,
-                                .source = *source,
-                                .layer = session.layer,
-                                .backend = *backend,
-                                .settings = session.settings,
-                                .columns = session.columns,
-                                .trees = trees,
-                                .viewport = {},
-                                .query = session.pinned_query,
-                                .max_pixels = report_pixels},
-                               run);
-          write_pages(path, head_pages({.grid = grid,
-                                        .problem = *problem,
-                                        .source = *source,
-                                        .path = source->path,
-                                        .layer = session.layer,
-                                        .head = session.head,
-                                        .backend = *backend,
-                                        .columns = session.columns,
-                                        .settings = session.settings,
-                                        .content_hash = hash,
-                                        .notes = notes,
-                                        .recipe = recipe},
-                                       run));
-        });
+  write(path, [path = path.toStdString(), session, trees, recipe, choice, notes, times,
+               source = study.source(), problem = study.problem(),
+               hash = study.content_hash()](const Run& stoppable) {
+    const auto backend = make_low_priority_backend(choice);
+    Run run = stoppable;
+    const PanelGrid grid({.problem = *problem,
+                          .source = *source,
+                          .layer = session.layer,
+                          .backend = *backend,
+                          .settings = session.settings,
+                          .columns = session.columns,
+                          .trees = trees,
+                          .viewport = {},
+                          .query = session.pinned_query,
+                          .max_pixels = report_pixels},
+                         run);
+    write_pages(path, head_pages({.grid = grid,
+                                  .problem = *problem,
+                                  .source = *source,
+                                  .path = source->path,
+                                  .layer = session.layer,
+                                  .head = session.head,
+                                  .backend = *backend,
+                                  .columns = session.columns,
+                                  .settings = session.settings,
+                                  .content_hash = hash,
+                                  .times = times,
+                                  .notes = notes,
+                                  .recipe = recipe},
+                                 run));
+  });
 }
 
 void Exports::save_numbers_by_dialog(std::size_t row, std::size_t column) {

@@ -16,8 +16,10 @@
 #include <algorithm>
 
 #include "data/model_address.h"
+#include "input/assets.h"
 #include "input/open_source.h"
 #include "input/session_file.h"
+#include "views/views.h"
 #include "window/actions.h"
 #include "window/dialogs/add_column_dialog.h"
 #include "window/dialogs/sweep_dialog.h"
@@ -124,6 +126,24 @@ MainWindow::~MainWindow() {
   for (QWidget* widget : findChildren<QWidget*>()) widget->blockSignals(true);
 }
 
+void MainWindow::open_at_first(const QString& what) {
+  opens_at_first_ = true;
+  open(what);
+}
+
+void MainWindow::fill_canvas() {
+  Session session = study().session();
+  if (session.views != first_views()) return;  // those of a session
+  session.views = first_views_in_sight();
+  study().set_session(session);
+}
+
+std::vector<View> MainWindow::first_views_in_sight() {
+  if (!study().source()) return first_views();
+  const int columns = int(first_session(*study().source()).columns.size());
+  return first_views(std::size_t(canvas().rows_in_sight(columns)), study().length());
+}
+
 // Docks get a tab bar when they are put behind each other.
 void MainWindow::childEvent(QChildEvent* event) {
   auto* tabs = event->polished() ? qobject_cast<QTabBar*>(event->child()) : nullptr;
@@ -133,6 +153,7 @@ void MainWindow::childEvent(QChildEvent* event) {
 
 void MainWindow::connect_study() {
   connect(&study(), &Study::opened, this, [this](bool new_source) {
+    if (std::exchange(opens_at_first_, false)) fill_canvas();  // before there are steps to undo
     if (new_source) editor().start();
     navigation_.reset();
   });

@@ -58,6 +58,10 @@ class MainWindow : public QMainWindow {
 
   /// A source or a session file.
   void open(const QString& what) { files_.open(what); }
+  /// Opens it with as many rows as a first look has room for.
+  void open_at_first(const QString& what);
+  /// The rows of a first look: as many as there is room for.
+  std::vector<View> first_views_in_sight();
   /// See SessionEditor.
   void change(const std::string& kind, const std::function<void(Session&)>& edit) {
     workspace_.editor.change(kind, edit);
@@ -90,6 +94,7 @@ class MainWindow : public QMainWindow {
   bool give_to_model(const std::string& path);
   void connect_study();
   void connect_canvas();
+  void fill_canvas();
   void show_model();
   void show_exact(bool on);
   void show_look();
@@ -112,6 +117,7 @@ class MainWindow : public QMainWindow {
   AddColumnDialog* add_columns_ = nullptr;
   QString look_;
   bool exact_in_place_ = false;
+  bool opens_at_first_ = false;  // what is being opened fills the canvas with rows
 };
 
 }  // namespace fovea

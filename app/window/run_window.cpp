@@ -86,12 +86,13 @@ std::vector<MainWindow*> open_windows(const std::vector<std::string>& files,
   if (!recovery.empty()) left = RecoverySearch::of(recovery);
   for (const std::string& file : files) {
     windows.push_back(&make());
-    windows.back()->open(to_qt(file));
+    windows.back()->open_at_first(to_qt(file));
   }
   const bool from_nothing = files.empty();
   if (from_nothing) {
     windows.push_back(&make());
-    if (!windows.back()->files().open_last()) windows.back()->open(to_qt(standard_example()));
+    if (!windows.back()->files().open_last())
+      windows.back()->open_at_first(to_qt(standard_example()));
   }
   RecoveryBar& bar = windows.front()->recovery_bar();
   bar.make_window = [make]() -> MainWindow& {

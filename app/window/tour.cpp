@@ -64,8 +64,8 @@ const std::array<Stop, 6>& all_stops() {
   static const std::array<Stop, 6> stops{
       Stop{"One head, several attentions",
            "Each column shows the same attention head. The first one is exact; the others "
-           "approximate it as their papers do. The upper row is the attention P, from each query "
-           "down to each key across. The lower row is the error: what an approximation gives too "
+           "approximate it as their papers do. The first row is the attention P, from each query "
+           "down to each key across. The second row is the error: what an approximation gives too "
            "little or too much.",
            [](MainWindow& window) { return whole(window, &window.canvas()); }},
       Stop{"How wrong, and at what cost",

@@ -43,6 +43,7 @@ ComparisonTable comparison_table(std::vector<std::string> titles,
       if (!measured) continue;
       cell.text = to_text(measure, *measured);
       cell.value = measured->value;
+      if (measured->ratio) cell.basis = basis_text(*measured->ratio);
       cell.undecided = measured->ratio && measured->ratio->undecided();
     }
     if (std::ranges::all_of(row.cells, [](const auto& cell) { return cell.text.empty(); }))
@@ -70,10 +71,15 @@ std::vector<std::size_t> order_by(const ComparisonTable& table, std::size_t row)
 
 std::string to_text(const ComparisonTable& table, TableFormat format) {
   MarkedTable out{.corner = {}, .titles = table.titles, .rows = {}};
+  bool ratios = false;
   for (const ComparisonTable::Row& row : table.rows) {
     auto& cells = out.rows.emplace_back(MarkedTable::Row{row.measure->label, {}}).cells;
-    for (const ComparisonTable::Cell& cell : row.cells) cells.push_back({cell.text, cell.best});
+    for (const ComparisonTable::Cell& cell : row.cells) {
+      cells.push_back({cell.text, cell.best});
+      ratios |= !cell.basis.empty();
+    }
   }
+  if (ratios) out.foot = speed_ups_note;
   return to_text(out, format);
 }
 

@@ -11,7 +11,8 @@ namespace fovea {
 
 struct ComparisonTable {
   struct Cell {
-    std::string text;  // empty: the setting does not have the measure
+    std::string text;   // empty: the setting does not have the measure
+    std::string basis;  // of a ratio of times: what it is the median of
     double value = 0;
     bool best = false;       // of its row; false if all are equal
     bool undecided = false;  // a ratio that may be 1, which is never the best

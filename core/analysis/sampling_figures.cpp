@@ -243,15 +243,15 @@ std::vector<Diagnostic> sampling_figures(const Diagnosis& of, Run& run, double m
   }
   std::vector<Diagnostic> out{
       {"alpha", "Column spread α", n * top,
-       "n max_j Σ_i P_ij² of exact P, as in the paper's Lemma 1: 1 where P is uniform, n where "
+       "n maxⱼ Σᵢ Pᵢⱼ² of exact P, as in the paper's Lemma 1: 1 where P is uniform, n where "
        "every query attends a key of its own, n² where all attend one key alone. The paper assumes "
-       "α = n^o(1)."},
+       "α = nᵒ⁽¹⁾."},
       {"column_norm", "Largest column norm², α / n", top,
-       "max_j Σ_i P_ij² of exact P. Section 4.3 of the paper calls this α: 8.18 of n = 3136 in "
+       "maxⱼ Σᵢ Pᵢⱼ² of exact P. Section 4.3 of the paper calls this α: 8.18 of n = 3136 in "
        "T2T-ViT, and its Fig. 5 draws it over n, .0026 there."},
       {"kappa", "Row-sum ratio κ", 0,
        "Largest over smallest sum outside the blocks, <1 − M, A> of a row; infinite where a row is "
-       "wholly covered. The paper assumes κ = n^o(1): the blocks take what is large, and the rest "
+       "wholly covered. The paper assumes κ = nᵒ⁽¹⁾: the blocks take what is large, and the rest "
        "differs little between rows."},
       {"block_mass", "Mass in the blocks", 0,
        "Exact attention that falls into the sorted blocks M, mean over rows: the more, the less is "

@@ -39,7 +39,7 @@ std::string unsteady_note(const StageSummary& exact, const StageSummary& other) 
 }
 
 SpeedUp speed_up_in(const std::vector<std::vector<double>>& sittings) {
-  SpeedUp out;
+  SpeedUp out{.sittings = static_cast<int>(sittings.size())};
   std::vector<double> medians;
   for (std::vector<double> ratios : sittings) {
     out.samples += static_cast<int>(ratios.size());
@@ -68,6 +68,14 @@ std::string to_text(const SpeedUp& speed_up) {
   if (!speed_up.interval) return short_text(speed_up);
   return short_text(speed_up) + " (" + ratio_text(speed_up.interval->low) + " – " +
          ratio_text(speed_up.interval->high) + ")";
+}
+
+std::string basis_text(const SpeedUp& speed_up) {
+  if (speed_up.samples == 1) return "ratio of one round";
+  const std::string rounds = "median of the ratios of " + plural(speed_up.samples, "round");
+  return speed_up.sittings == speed_up.samples
+             ? rounds
+             : rounds + " in " + plural(speed_up.sittings, "sitting");
 }
 
 StageSummary summary_of(std::string name, std::vector<double> values) {

@@ -42,6 +42,7 @@ struct SpeedUp {
   double median = 0;                      // of the sittings' medians
   std::optional<Interval> interval = {};  // absent if there are fewer sittings than enough_samples
   int samples = 0;                        // rounds
+  int sittings = 0;
 
   /// The rounds do not tell which is faster.
   bool undecided() const { return interval && interval->low <= 1 && 1 <= interval->high; }
@@ -52,6 +53,11 @@ struct SpeedUp {
 inline constexpr char speed_up_words[] =
     " in the same rounds: the median of the ratios, and an interval that holds it with 95 % "
     "confidence. Rounds without a pause between them count once, where there are enough others";
+/// Below a table of times and speed-ups.
+inline constexpr char speed_ups_note[] =
+    "Speed-ups are medians of the ratios of each round, not ratios of the medians beside them, "
+    "with "
+    "intervals of 95 % confidence where there are enough rounds.";
 /// `sittings` are the ratios of the rounds of each; there is at least one, and none is empty.
 SpeedUp speed_up_in(const std::vector<std::vector<double>>& sittings);
 /// Each round is a sitting.
@@ -60,6 +66,10 @@ SpeedUp speed_up_of(const std::vector<double>& ratios);
 std::string short_text(const SpeedUp& speed_up);
 /// The same with the interval: "2.4 × (2.3 – 2.5)", "not decided (0.92 – 1.8)".
 std::string to_text(const SpeedUp& speed_up);
+/// What the number is, as it need not be the ratio of two medians that stand beside it: "median of
+/// the ratios of 44 rounds in 11 sittings", "median of the ratios of 15 rounds", "ratio of one
+/// round".
+std::string basis_text(const SpeedUp& speed_up);
 
 /// One run from Q, K and V to Z.
 struct TimedRun {

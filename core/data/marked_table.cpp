@@ -71,6 +71,7 @@ std::string in_markdown(std::string_view text) {
 struct TableStyle {
   std::string begin, separator, end_of_line, after_header, end;
   std::string mark_before, mark_after;  // around what is marked
+  std::string before_foot;
   std::string (*escaped)(std::string_view);
 };
 
@@ -79,14 +80,15 @@ TableStyle style_of(TableFormat format, std::size_t columns) {
   for (std::size_t c = 0; c < columns; ++c) rule += "---:|";
   switch (format) {
     case TableFormat::markdown:
-      return {"| ", " | ", " |\n", rule + "\n", "", "**", "**", in_markdown};
+      return {"| ", " | ", " |\n", rule + "\n", "", "**", "**", "\n", in_markdown};
     case TableFormat::latex:
       return {"",          " & ", " \\\\\n", "\\midrule\n", "\\bottomrule\n\\end{tabular}\n",
-              "\\textbf{", "}",   in_latex};
+              "\\textbf{", "}",   "% ",      in_latex};
     case TableFormat::text:
       break;
   }
-  return {"", "\t", "\n", "", "", "", "*", [](std::string_view text) { return std::string(text); }};
+  return {
+      "", "\t", "\n", "", "", "", "*", "", [](std::string_view text) { return std::string(text); }};
 }
 
 }  // namespace
@@ -108,7 +110,9 @@ std::string to_text(const MarkedTable& table, TableFormat format) {
       const std::string text = style.escaped(cell.text);
       return cell.marked ? style.mark_before + text + style.mark_after : text;
     });
-  return out + style.end;
+  out += style.end;
+  if (!table.foot.empty()) out += style.before_foot + table.foot + "\n";
+  return out;
 }
 
 }  // namespace fovea

@@ -18,12 +18,13 @@ struct MarkedTable {
   std::string corner;  // above the titles of rows, before those of columns
   std::vector<std::string> titles;
   std::vector<Row> rows;
+  std::string foot = {};  // a sentence on the numbers
 };
 
 enum class TableFormat { text, markdown, latex };
 /// Marked cells have a * in text and are bold elsewhere. Text is separated by tabs, which
 /// spreadsheets accept. LaTeX is a tabular with the lines of booktabs; its special characters are
-/// escaped.
+/// escaped. The foot is a line below the table, in LaTeX a comment.
 std::string to_text(const MarkedTable& table, TableFormat format);
 
 }  // namespace fovea

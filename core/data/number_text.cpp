@@ -133,8 +133,9 @@ std::string format_plain(double value) {
   if (std::isnan(value)) return "-";
   if (std::isinf(value)) return value > 0 ? "infinite" : "-infinite";
   const double size = std::abs(value);
-  if (size != 0 && (size < 1e-3 || size >= 1e6)) return printed(Format::scientific, 2, value);
-  return printed(Format::general, 4, value);
+  if (size != 0 && (size < 1e-3 || size >= 1e6)) return to_text(rounded_to(3, value));
+  const std::string text = printed(Format::general, 4, value);
+  return text.find('e') == text.npos ? text : format_number(value, 4);
 }
 
 std::string format_exactly(double value) {

@@ -37,8 +37,8 @@ std::string format_percent(double share, int digits = 3);
 /// for NaN.
 std::string format_share(double share);
 
-/// On a terminal: four significant digits as %g writes them, or three and an exponent below 1e-3
-/// and from 1e6 on: "0.2752", "1.20e-07"; "infinite", "-infinite", and "-" for NaN.
+/// On a terminal: four significant digits as %g writes them, or three and a power of ten below 1e-3
+/// and from 1e6 on: "0.2752", "1.2×10⁻⁷"; "infinite", "-infinite", and "-" for NaN.
 std::string format_plain(double value);
 
 /// Twelve significant digits, or as many more as are needed to read back the same number: "0.1",

@@ -121,8 +121,10 @@ Archive open_archive(ArchiveBytes& bytes, const std::string& path) {
   if (source && !archive) zip_source_free(source);
   const std::string reason = zip_error_strerror(&error);
   zip_error_fini(&error);
-  if (!archive) throw InputError(path, "not a zip archive that can be read: " + reason);
-  return archive;
+  if (archive) return archive;
+  const std::string fault = "not a zip archive";
+  if (reason.ends_with(fault.substr(1))) throw InputError(path, fault);  // capital letter or not
+  throw InputError(path, fault + " that can be read: " + reason);
 }
 
 /// One member, read from front to back.

@@ -42,7 +42,8 @@ bool together(const SettingSpread& a, const SettingSpread& b, const Quantity& x)
   return a.n == b.n && curve_of(a, x) == curve_of(b, x);
 }
 
-/// A series each: the first setting of it.
+/// A series each: the first setting of it. Variants stand in the order of their table, so that a
+/// column of one more setting changes no colour.
 std::vector<const SettingSpread*> series_of(const std::vector<SettingSpread>& settings,
                                             const Quantity& x) {
   std::vector<const SettingSpread*> series;
@@ -50,6 +51,10 @@ std::vector<const SettingSpread*> series_of(const std::vector<SettingSpread>& se
     if (std::ranges::none_of(series,
                              [&](const SettingSpread* s) { return together(*s, setting, x); }))
       series.push_back(&setting);
+  if (!x.is_parameter())
+    std::ranges::stable_sort(series, {}, [](const SettingSpread* s) {
+      return std::ranges::find(variants(), s->variant->id, &Variant::id) - variants().begin();
+    });
   return series;
 }
 

@@ -127,7 +127,7 @@ ViewKind error_view() {
           .has_colours = true,
           .hover_name = "error",
           .map = views::error_map,
-          .at_first = true,
+          .at_first = ViewKind::AtFirst::always,
           .fields = fields_of<views::ErrorSettings>()};
 }
 

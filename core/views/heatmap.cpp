@@ -216,7 +216,7 @@ ViewKind heatmap_view() {
           .hover_name = "P",
           .map = views::weight_map,
           .of_matrix = views::matrix_heatmap,
-          .at_first = true};
+          .at_first = ViewKind::AtFirst::always};
 }
 
 }  // namespace fovea

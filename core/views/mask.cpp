@@ -198,6 +198,7 @@ ViewKind mask_view() {
           .tells_plan_notes = true,
           .has_keys = true,
           .has_colours = true,
+          .at_first = ViewKind::AtFirst::in_room,
           .fields = fields_of<views::MaskSettings>()};
 }
 

@@ -178,6 +178,7 @@ ViewKind rank_view() {
           .has_keys = true,
           .has_colours = true,
           .of_matrix = views::matrix_rank,
+          .at_first = ViewKind::AtFirst::in_room,
           .fields = fields_of<views::RankSettings>(),
           .shortcut = ViewKind::Shortcut{"rank_tolerance", views::set_rank_tolerance}};
 }

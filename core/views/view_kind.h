@@ -114,7 +114,9 @@ struct ViewKind {
   Body (*of_matrix)(MatrixView p, const views::MatrixFrame& frame, const Backend& backend,
                     std::string& caption, Run& run) = nullptr;
 
-  bool at_first = false;  // a first start shows it
+  /// A first start shows it: always, or where the canvas has room for it, too.
+  enum class AtFirst { never, in_room, always };
+  AtFirst at_first = AtFirst::never;
   std::vector<ViewField> fields = {};
   /// Brings a finished panel to another value of one setting, where that is quick.
   struct Shortcut {

@@ -87,7 +87,17 @@ std::vector<View> views_of_matrix() {
 
 std::vector<View> first_views() {
   std::vector<View> views = all_views();
-  std::erase_if(views, [](View view) { return !view->at_first; });
+  std::erase_if(views, [](View view) { return view->at_first != ViewKind::AtFirst::always; });
+  return views;
+}
+
+// Those of a long head that take long are a click away.
+std::vector<View> first_views(std::size_t rows, Index n) {
+  std::vector<View> views = first_views();
+  for (const View view : all_views())
+    if (view->at_first == ViewKind::AtFirst::in_room && views.size() < rows &&
+        !(view->takes_long && n > long_head))
+      views.push_back(view);
   return views;
 }
 

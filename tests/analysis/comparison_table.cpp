@@ -94,9 +94,18 @@ TEST_CASE("a table is copied as text, Markdown and LaTeX") {
   CHECK(latex.find("KL(exact $\\|$ approximate), nats &  & $\\infty$ in 12 rows") !=
         std::string::npos);
   CHECK(latex.find("token error, 90 \\%") != std::string::npos);
-  CHECK(latex.ends_with("\\end{tabular}\n"));
+  // A ratio need not be that of the medians beside it.
+  const std::string foot = std::string(speed_ups_note) + "\n";
+  CHECK(latex.ends_with("\\end{tabular}\n% " + foot));
+  CHECK(markdown.ends_with("|\n\n" + foot));
+  CHECK(text.ends_with("\n" + foot));
   // Whatever is in LaTeX's tables is one line a measure.
-  CHECK(std::ranges::count(latex, '\n') == std::ssize(example.table.rows) + 6);
+  CHECK(std::ranges::count(latex, '\n') == std::ssize(example.table.rows) + 7);
+  // Without ratios nothing is said of them.
+  ComparisonTable errors = example.table;
+  std::erase_if(errors.rows,
+                [](const auto& row) { return row.measure->unit == Measure::Unit::times; });
+  CHECK(to_text(errors, TableFormat::latex).ends_with("\\end{tabular}\n"));
 }
 
 TEST_CASE("what is found from sampled rows says of how many") {

@@ -90,6 +90,23 @@ TEST_CASE("a file name that is not UTF-8 does not lose the result") {
   CHECK(nlohmann::json::parse(read_safetensors(out).metadata.at("fovea")) == ended.json());
 }
 
+TEST_CASE("a number that another layer is named by says which layer it is") {
+  const auto notes = [](const std::string& layer) {
+    const Ended ended =
+        run_program({"compute", bundled, "--variant", "exact", "--layer", layer, "--head", "0"});
+    CAPTURE(ended.err);
+    REQUIRE(ended.status == 0);
+    CHECK(ended.out.find("the one named") == std::string::npos);
+    return ended.err;
+  };
+  CHECK(notes("2").find("layer 2 is layer4 (the one named layer2 is number 1)") !=
+        std::string::npos);
+  for (const char* layer : {"0", "1", "3", "layer2"}) {
+    CAPTURE(layer);
+    CHECK(notes(layer).find("the one named") == std::string::npos);
+  }
+}
+
 TEST_CASE("a session's layer is the one at its place, whatever the layers are called") {
   const TemporaryDirectory scratch;
   std::vector<OutTensor> tensors;

@@ -216,7 +216,7 @@ TEST_CASE("times are a table for a paper: booktabs and Markdown") {
     return lines;
   };
   const auto latex = lines_in("latex");
-  REQUIRE(latex.size() == 10);
+  REQUIRE(latex.size() == 11);
   CHECK(latex[0].starts_with("% independent gaussians: n = 64, d = 8, 1 head, bidirectional; "));
   CHECK(latex[1] == "% \\usepackage{booktabs}");
   CHECK(latex[2] == "\\begin{tabular}{lrrrrrrrr}");
@@ -230,6 +230,7 @@ TEST_CASE("times are a table for a paper: booktabs and Markdown") {
   CHECK(latex[7].starts_with("H-Transformer-1D & "));
   CHECK(latex[8] == "\\bottomrule");
   CHECK(latex[9] == "\\end{tabular}");
+  CHECK(latex[10].starts_with("% Speed-ups are medians of the ratios of each round"));
   const auto markdown = lines_in("markdown");
   CHECK(markdown[0] ==
         "| attention | plan | prepare | apply | p10 | p90 | speed-up | multiply-adds | of exact |");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <sstream>
 
 #include "cli/program.h"
 #include "messages.h"
@@ -147,6 +148,11 @@ TEST_CASE("every command explains itself") {
     CHECK(ended.status == 0);
     CHECK(ended.out.find("Usage") != std::string::npos);
     CHECK(ended.err.empty());
+    CHECK(ended.out.find("Excludes") == std::string::npos);
+    CHECK(ended.out.find("->") == std::string::npos);
+    std::istringstream lines(ended.out);
+    for (std::string line; std::getline(lines, line);)
+      if (line.starts_with("      ")) CHECK(line.size() <= 110);  // 100 letters, some of two bytes
   }
   CHECK(run_program({"--help"}).out.find("render") != std::string::npos);
   CHECK(run_program({"--version"}).out.starts_with("fovea "));

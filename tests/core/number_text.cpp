@@ -103,7 +103,7 @@ TEST_CASE("numbers are written alike in a locale with a decimal comma") {
   CHECK(format_number(0.5) == "0.5");
   CHECK(format_drawn(0.5) == "0.5");
   CHECK(format_bytes(1536) == "1.50 KiB");
-  CHECK(format_plain(1.25e-7) == "1.25e-07");
+  CHECK(format_plain(1.25e-7) == "1.25×10⁻⁷");
   std::setlocale(LC_NUMERIC, "C");
   ::unsetenv("LOCPATH");
 }
@@ -111,9 +111,10 @@ TEST_CASE("numbers are written alike in a locale with a decimal comma") {
 TEST_CASE("numbers of a terminal have four digits, and NaN and infinities have words") {
   CHECK(format_plain(0.27518) == "0.2752");
   CHECK(format_plain(1e-3) == "0.001");
-  CHECK(format_plain(9.99e-4) == "9.99e-04");
-  CHECK(format_plain(123456) == "1.235e+05");
-  CHECK(format_plain(1e6) == "1.00e+06");
+  CHECK(format_plain(9.99e-4) == "9.99×10⁻⁴");
+  CHECK(format_plain(-5.4e-5) == "-5.4×10⁻⁵");
+  CHECK(format_plain(123456) == "1.235×10⁵");
+  CHECK(format_plain(1e6) == "10⁶");
   CHECK(format_plain(infinity) == "infinite");
   CHECK(format_plain(-infinity) == "-infinite");
   CHECK(format_plain(quiet_nan) == "-");

@@ -60,8 +60,8 @@ def check(program, layer, exact, computed):
                     wrong.append(f"report: {title} of {line[0]} is {cell}; expected {flat[name]}")
             elif title not in NO_NUMBERS:
                 wrong.append(f"report: no formula for the column {title}")
-    # Its own figures come in the order in which compute has them.
-    own = [line[1] for table in rows(text, "facts") for line in table if line[0] == "Its own figures"]
+    # Its own numbers come in the order in which compute has them.
+    own = [line[1] for table in rows(text, "facts") for line in table if line[0] == "Its own numbers"]
     if own:
         figures = dict(leaves(computed.document["metrics"][index]))
         figures.pop("from_own_output", None)  # is no figure of the variant

@@ -114,9 +114,14 @@ TEST_CASE("times are medians of rounds, with the ratio of passes that take turns
   CHECK(json["variant_ms"] == 1);
   CHECK(Rounds{.least = 7, .most = 7}.wants_more(times));
   CHECK_FALSE(Rounds{.least = 6, .most = 6}.wants_more(times));
+  CHECK(basis_text(times.model.speed_up()) == "median of the ratios of 6 rounds");
   CHECK(Rounds{.least = 1, .most = 7, .enough_ms = 1e4}.wants_more(times));
   CHECK_FALSE(Rounds{.least = 1, .most = 7, .enough_ms = 10}.wants_more(times));
   CHECK_FALSE(Rounds{.least = 0, .most = 0}.wants_more({}));
+  times.model = {.exact_ms = {15}, .replaced_ms = {12}};
+  // An interval needs six rounds.
+  CHECK(Rounds{.enough_ms = 10, .most_ms = 30}.wants_more(times));
+  CHECK_FALSE(Rounds{.enough_ms = 10, .most_ms = 20}.wants_more(times));
 }
 
 TEST_CASE("numbers that a model does not have are null") {

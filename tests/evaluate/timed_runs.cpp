@@ -346,6 +346,10 @@ TEST_CASE("a speed-up has an interval of order statistics, by the binomial distr
   CHECK(to_text(speed_up_of({0.92, 1.8, 1.7, 1.75, 1.79, 1.6})) == "not decided (0.92 – 1.8)");
   CHECK(to_text(speed_up_of({0.8, 1.01, 1, 0.99, 1.02, 1.05})) == "not decided (0.80 – 1.1)");
   CHECK(to_text(speed_up_of({2.44})) == "2.4 ×");
+  // A number says what it is, as it need not be the ratio of two medians beside it.
+  CHECK(basis_text(speed_up_of({2.44})) == "ratio of one round");
+  CHECK(basis_text(speed_up_of({2, 3, 4})) == "median of the ratios of 3 rounds");
+  CHECK(basis_text(speed_up_in({{2, 3}, {4}})) == "median of the ratios of 3 rounds in 2 sittings");
   // A bound beside 1 is not written as 1.
   CHECK(to_text(speed_up_of({1.004, 1.06, 1.07, 1.08, 1.09, 1.12})) == "1.1 × (1.004 – 1.1)");
 }

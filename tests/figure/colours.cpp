@@ -186,6 +186,15 @@ TEST_CASE("strips of a row are drawn to one top where ranges are shared, which a
           cells[1].plot.x);
     example::check_page(example::record(figure));
   }
+  // Figures of one report share it, each with a part of the panels.
+  CHECK(strip_tops_of(figure.rows) == StripTops{{"output error |z̃ − z|", 2}});
+  Figure part;
+  part.rows = {{figure.rows[0][0], figure.rows[0][0]}};
+  part.strip_tops = {{"output error |z̃ − z|", 3}, {"another quantity", 5}};
+  const FigureLayout layout = lay_out(part, PaperLettering(part.style));
+  CHECK(layout.rows[0].cells[0].strip->top == 3);
+  REQUIRE(layout.rows[0].strip_bar);
+  CHECK(layout.rows[0].strip_bar->scale().high == 3);
 }
 
 TEST_CASE("what numbers below the range mean is in the legend, also where a range was chosen") {

@@ -499,4 +499,14 @@ TEST_CASE("names of many series leave room for the plot if the height is given")
   CHECK(fixed.legend.height() <= 220 / 3);
   CHECK(fixed.legend.height() > 0);  // the two on the front
   CHECK(fixed.rows[0].cells[0].plot.height > 220 / 3);
+  // Where too many are on the front, too, those that do not fit are left out.
+  for (auto& series : std::get<SeriesPlot>(figure.rows[0][0].body).series)
+    for (SeriesPlot::Point& point : series.points) point.hollow = false;
+  figure.style.height = 130;
+  const FigureLayout low = lay_out(figure, PaperLettering(figure.style));
+  CHECK(low.legend.height() > 0);
+  CHECK(low.legend.height() <= 130 / 3.0);
+  CHECK(low.rows[0].cells[0].plot.height > 130 / 4.0);
+  figure.style.height = 80;
+  CHECK(lay_out(figure, PaperLettering(figure.style)).legend.height() == 0);
 }

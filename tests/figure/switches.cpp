@@ -152,6 +152,24 @@ TEST_CASE("the error has a line of its own, in fewer words where panels are narr
   CHECK_FALSE(have(narrow, "·"));
 }
 
+TEST_CASE("parameters have one line if letters that are a point smaller are enough for that") {
+  example::application();
+  bool smaller = false;
+  for (double width = 504; width > 180; width -= 6) {
+    const Figure figure = three_rows(width);
+    const PaperLettering letters(figure.style);
+    const FigureLayout layout = lay_out(figure, letters);
+    if (layout.note_face.size == letters.size()) continue;
+    smaller = true;
+    CHECK(layout.note_face.size == letters.size() - 1);
+    for (const CellLayout& cell : layout.rows[0].cells) {
+      REQUIRE_FALSE(cell.subtitle.empty());
+      CHECK(cell.subtitle.front() == "block 16, banded");
+    }
+  }
+  CHECK(smaller);
+}
+
 TEST_CASE("strips have one range and one colour bar for the row") {
   example::application();
   Figure figure = three_rows();

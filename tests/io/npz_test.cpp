@@ -78,6 +78,11 @@ TEST_CASE("npz: a file that is not an archive is refused") {
   const TemporaryDirectory directory;
   write_bytes(directory / "x.npz", "this is no archive at all");
   CHECK_SAYS(read_npz(directory / "x.npz"), "x.npz", "not a zip archive");
+  try {
+    read_npz(directory / "x.npz");
+  } catch (const Error& error) {  // it says so once
+    CHECK(std::string(error.what()).ends_with("not a zip archive"));
+  }
   CHECK_SAYS(read_npz(directory / "absent.npz"), "absent.npz", "no such file");
   CHECK_SAYS(read_npz(directory.path()), "is a directory");
   write_zip(directory / "x.npz", {{"q.npy", small_array()}});

@@ -144,7 +144,7 @@ TEST_CASE("a note says how much the weights of large logits are rounded, and tha
     CAPTURE(note);
     CHECK(note.empty() == (logit < 4e4));
     if (logit == 1e5)
-      CHECK(note == "logits near 1e+05: weights of Exact in fp32 are rounded by up to 1.2 %");
+      CHECK(note == "logits near 10⁵: weights of Exact in fp32 are rounded by up to 1.2 %");
     Run run{scene.profile};
     const Matrix row = scene.exact.op->tile({3, 4}, {0, 40}, run);
     const double sum = std::accumulate(row.row(0), row.row(0) + 40, 0.0),

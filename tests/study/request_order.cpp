@@ -44,6 +44,18 @@ TEST_CASE("work that nobody waits for makes way, also when it has just begun") {
   }
 }
 
+TEST_CASE("timings make way at once as they take long") {
+  Fixture f;
+  const auto ended = std::make_shared<std::atomic<bool>>(false);
+  f.requests.start_pieces({RequestKind::timing}, 1, endless(ended),
+                          [](const std::string&) { FAIL("it was cancelled"); });
+  REQUIRE(wait_until([&] { return f.requests.status().runs(RequestKind::timing); }));
+  f.ask(first, 2);
+  CHECK_FALSE(f.requests.is_pending({RequestKind::timing}));
+  CHECK(f.arrives(2));
+  CHECK(*ended);
+}
+
 TEST_CASE(
     "what a person points at goes first, then what is looked at, work in the background last") {
   Fixture f;

@@ -172,7 +172,7 @@ TEST_CASE("the same source opened again is a step of its own") {
 TEST_CASE("the columns and views of a first look are one step") {
   TwoSources s;
   const Session before = s.study.session();
-  s.editor.show_first_look();
+  s.editor.show_first_look(first_views());
   CHECK(s.study.session().columns == standard_session(clusters_source, 96).columns);
   CHECK(s.study.session().views == standard_session(clusters_source, 96).views);
   CHECK(s.study.session().settings.colormap == "magma");

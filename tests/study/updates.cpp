@@ -64,6 +64,30 @@ class Blocking : public CpuLike {
 
 }  // namespace
 
+TEST_CASE("what another head needs is asked for before the window can paint") {
+  const QTemporaryDir folder;
+  Study study(std::make_unique<CpuLike>());
+  open_exact(study, file_of(folder, {tensor("q", {2, 64, 8}), tensor("k", {2, 64, 8}),
+                                     tensor("v", {2, 64, 8})}));
+  REQUIRE(wait_until([&] { return study.settled() && !study.status().busy(); }));
+  std::vector<bool> asked;  // when the head had been read: for its exact attention
+  QObject::connect(&study.requests(), &Requests::arrived, &study, [&] {
+    if (asked.empty()) asked.push_back(study.requests().any_pending({RequestKind::exact}));
+  });
+  Session session = study.session();
+  session.head = 1;
+  const auto before = study.model();
+  const auto start = std::chrono::steady_clock::now();
+  study.set_session(session);
+  CHECK(study.requests().any_pending({RequestKind::problem}));
+  // The pictures before stay for .1 s, rather than be dimmed and drawn again.
+  const bool stays = study.model() == before;
+  CHECK((stays || std::chrono::steady_clock::now() - start >= std::chrono::milliseconds(100)));
+  REQUIRE(wait_until([&] { return !asked.empty(); }));
+  CHECK(asked.front());
+  CHECK(wait_until([&] { return study.exact() && study.exact()->key.head.choice.head == 1; }));
+}
+
 TEST_CASE("another head ends what is computed for the last one") {
   const QTemporaryDir folder;
   auto backend = std::make_unique<Blocking>();

@@ -169,6 +169,12 @@ TEST_CASE("a report of the head is written from the window, and names what it le
   show(window, {find_view("heatmap")}, {"exact", "h1d", "window"});
   window->change("hold", [](Session& s) { s.columns[2].held = HeldHead{}; });
   REQUIRE(window.settle());
+  const Study& study = window.study();
+  REQUIRE(wait_until(
+      [&] { return study.columns()[1].time && study.columns()[1].time->total_speed_up; }));
+  window.study().cancel();  // no more rounds
+  REQUIRE(wait_until([&] { return !study.status().busy(); }));
+  const MeasuredTime timed = *study.columns()[1].time;
   const QTemporaryDir dir;
   const QString path = dir.filePath("report.html");
   window->exports().report_to(path);
@@ -180,6 +186,10 @@ TEST_CASE("a report of the head is written from the window, and names what it le
   CHECK(text.contains("relative output error"));
   CHECK(text.contains("left out: Window"));
   CHECK(text.contains("<pre>fovea report report.html -o again.html</pre>"));
+  // Its times are those of the window, and not of other rounds.
+  CHECK(text.contains("Times, which were measured in the window, are medians"));
+  CHECK(text.contains(QString::fromStdString(to_text(*timed.total_speed_up))));
+  CHECK(text.contains(QString::fromStdString(format_time(timed.timing.total.median_ms))));
   CHECK(read_session(path.toStdString()).session == window.study().session());
 }
 

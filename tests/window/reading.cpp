@@ -322,11 +322,25 @@ TEST_CASE("timing shows every number below its heading") {
     CHECK(cell(row, "runs") == QString::number(its.total.samples));
     CHECK(is(cell(row, "total ×"), *column.time->total_speed_up));
     CHECK(is(cell(row, "apply ×"), *column.time->apply_speed_up));
+    const QString basis = QString::fromStdString(basis_text(*column.time->total_speed_up));
+    CHECK(basis.contains("of the ratio"));
+    CHECK(table.item(row, 0)->toolTip().contains(basis));
     CHECK(cell(row, "first") == time(column.computation->first_run.total_ms()));
     const bool learns = !find_variant(column.column.variant).learning_stages.empty();
     CHECK(cell(row, "building") == (learns ? time(its.learning.median_ms) : "–"));
     CHECK(cell(row, "memory") ==
           QString::fromStdString(format_bytes(column.computation->cost.bytes)));
+    const SpeedUp& ratio = *column.time->total_speed_up;
+    if (!ratio.interval || ratio.undecided()) continue;
+    // The Answer has the same digits: 1.05 is not 1.0.
+    const QString whole = QString::fromStdString(to_text(ratio));
+    study.select_column(row);
+    CHECK(wait_until([&] {
+      const auto labels = window->findChildren<QLabel*>();
+      return std::ranges::any_of(labels, [&](const QLabel* label) {
+        return label->text() == "as fast " + whole.mid(whole.indexOf('('));
+      });
+    }));
   }
 }
 

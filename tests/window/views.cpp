@@ -7,6 +7,7 @@
 #include <QComboBox>
 #include <QFile>
 #include <QPushButton>
+#include <QSettings>
 #include <QSlider>
 #include <QTemporaryDir>
 #include <QTest>
@@ -29,7 +30,38 @@ TEST_CASE("the bundled encoder opens at the head its provenance recommends") {
   const Session& session = window.study().session();
   CHECK(window.study().source()->layers[std::size_t(session.layer)].name == "layer4");
   CHECK(session.head == 10);
-  CHECK(session.views == std::vector{find_view("heatmap"), find_view("error")});
+  REQUIRE(session.views.size() >= 2);
+  CHECK(session.views[0] == find_view("heatmap"));
+  CHECK(session.views[1] == find_view("error"));
+}
+
+TEST_CASE("a first look has as many rows as the canvas shows at once") {
+  for (const QSize size : {QSize(1280, 720), QSize(1920, 1080), QSize(2560, 1440)}) {
+    CAPTURE(size.width());
+    QSettings().clear();  // of the tests' own organisation
+    MainWindow window(make_low_priority_backend());
+    window.resize(size);
+    window.show();
+    window.open_at_first(small);
+    const std::size_t columns = 7;
+    const auto bottom = [&](std::size_t row) {
+      return window.canvas().panel_place(int(row), columns - 1).bottom();
+    };
+    REQUIRE(wait_until([&] {
+      return window.study().panels_ready() && window.study().session().columns.size() == columns &&
+             bottom(0) > 0;
+    }));
+    const std::vector<View> views = window.study().session().views;
+    CHECK(views.size() >= 3);
+    CHECK(views == window.first_views_in_sight());
+    CHECK_FALSE(window.editor().can_undo());  // rows are no step
+    const double row = bottom(1) - bottom(0), height = window.canvas().height();
+    CHECK(bottom(views.size() - 1) < height);
+    // Less than a row is left, unless all are there.
+    CHECK((views.size() == 4 || bottom(views.size() - 1) + row > height));
+  }
+  // A long head has no row that takes long.
+  CHECK(first_views(9, 131072).size() < first_views(9, 512).size());
 }
 
 TEST_CASE("up to 1024 tokens a pixel is one entry, beyond that a whole number of them") {

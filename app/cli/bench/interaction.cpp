@@ -211,9 +211,10 @@ class Path {
     for (Index step = 1; step <= 12; ++step) {
       wait_until([&] { return is_sharp(); }, "sharp view", 120);
       const Index head = step % heads;
+      const auto before = study().model();  // stays on the screen for a moment
       const auto is_of_head = [&] {
         const auto exact = study().exact();
-        return exact && exact->key.head.choice.head == head && is_painted();
+        return exact && exact->key.head.choice.head == head && is_painted() && painted_ != before;
       };
       QElapsedTimer clock;
       clock.start();

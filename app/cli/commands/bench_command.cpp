@@ -57,7 +57,8 @@ struct BenchInput {
   std::vector<Problem> problems;
 };
 
-BenchInput input_of(const BenchOptions& options, const std::stop_token& stop) {
+BenchInput input_of(const BenchOptions& options, const Console& console) {
+  const std::stop_token& stop = console.stop;
   if (options.source.what.empty()) {
     const HeadConditions& conditions = options.heads.conditions;
     std::vector<Problem> drawn =
@@ -70,6 +71,7 @@ BenchInput input_of(const BenchOptions& options, const std::stop_token& stop) {
     return {"independent gaussians", std::move(drawn)};
   }
   const Source source = options.source.load(stop, options.backend.threads);
+  options.heads.tell_layer(source, console.err);
   BenchInput input{
       is_model_address(source.path) || !source.order.empty() ? source.name : options.source.what,
       {}};
@@ -92,7 +94,7 @@ std::vector<Contender> contenders_of(const BenchOptions& options, const Problem&
 
 BenchOutcome run(const BenchOptions& options, const Console& console) {
   variants_named(options.variants);
-  const auto [input, problems] = input_of(options, console.stop);
+  const auto [input, problems] = input_of(options, console);
   const auto backend = options.backend.make(console.err);
   const int threads = options.backend.threads > 0
                           ? options.backend.threads
@@ -158,7 +160,8 @@ void print_stages(std::ostream& out, const BenchOutcome& outcome) {
     const auto add = [&](const char* part, const std::vector<StageSummary>& stages) {
       for (const StageSummary& stage : stages)
         if (stage.median_ms >= 1e-3)  // shorter times are below the clock's resolution
-          table.rows.push_back({m.contender.variant->id, part, stage.name,
+          table.rows.push_back({m.contender.variant->id, part,
+                                stage.name == "upload" ? upload_label(outcome.backend) : stage.name,
                                 format_time(stage.median_ms), range_text(stage)});
     };
     add("plan", m.timing.plan);
@@ -173,7 +176,8 @@ MarkedTable times_table(const BenchOutcome& outcome) {
   MarkedTable table{.corner = "attention",
                     .titles = {"plan", upload_label(outcome.backend), "apply", "p10", "p90",
                                "speed-up", "multiply-adds", "of exact"},
-                    .rows = {}};
+                    .rows = {},
+                    .foot = speed_ups_note};
   for (const Measurement& m : outcome.measurements) {
     const Timing& timing = m.timing;
     MarkedTable::Row row{.title = m.contender.variant->label, .cells = {}};
@@ -212,7 +216,7 @@ void print_outcome(std::ostream& out, const BenchOutcome& outcome) {
       << (timing.few_samples() ? ": too few to trust" : "") << "\n\n";
   TextTable table{
       {"<variant", "learning", "plan", upload_label(outcome.backend), "apply", "p10 - p90",
-       "GFLOP/s", "speed-up", "promised", "share", "mult-adds", "of exact", "bytes"},
+       "GFLOP/s", "speed-up", "by cost", "reached", "mult-adds", "of exact", "bytes"},
       {}};
   for (const Measurement& m : outcome.measurements)
     table.rows.push_back(
@@ -227,12 +231,13 @@ void print_outcome(std::ostream& out, const BenchOutcome& outcome) {
   out << "\n  speed-up: time of exact over time of the variant, for plan, "
       << upload_label(outcome.backend)
       << " and apply\n"
-         "  together, in the same rounds: the median and, if there are enough samples, an interval "
-         "that "
-         "holds it with\n"
-         "  95 % confidence. learning, such as building a tree, is done beforehand and not part of "
-         "it.\n"
-         "  promised: the same ratio of multiply-adds. share: speed-up over promised.\n\n";
+         "  together: the "
+      << basis_text(outcome.measurements.back().speed_up)
+      << ", not the ratio of the medians above,\n"
+         "  with an interval of 95 % confidence if there are enough. learning, such as building a "
+         "tree, is done\n"
+         "  beforehand and not part of it.\n"
+         "  by cost: the ratio of multiply-adds. reached: the share of it that is speed-up.\n\n";
   print_stages(out, outcome);
   out << '\n';
   print_facts(

@@ -256,6 +256,7 @@ void run_compute(const ComputeOptions& options, const Console& console) {
     require_writable(options.output);
   }
   const Source source = options.source.load(console.stop, options.backend.threads);
+  options.heads.tell_layer(source, console.err);
   refuse_to_replace("-o", options.output, source, {options.structure});
   const std::vector<Index> heads = options.heads.heads_in(source);
   const auto backend = options.backend.make(console.err);

@@ -322,6 +322,7 @@ void run_fit(const FitOptions& options, const Console& console) {
   require_writable(options.output);
   require_no_other_fit(options);
   const Source source = options.source.load(console.stop, options.backend.threads);
+  options.heads.tell_layer(source, console.err);
   Fitting fitting(options, source, console);
   const FitValidation validation(options.validated_on, options.source, options.heads, source,
                                  options.backend.threads, console.stop);

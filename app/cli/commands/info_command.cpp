@@ -158,14 +158,25 @@ void print_layers(std::ostream& out, const Source& source) {
   const bool conditions = std::ranges::any_of(source.layers, [&](const Layer& layer) {
     return !text_of_conditions(source, layer).empty();
   });
-  TextTable table{{"layer", "<name", "heads", "n", "<q", "<k", "<v", "<attention"}, {}};
+  const auto any = [&](const auto& tensor) {
+    return std::ranges::any_of(
+        source.layers, [&](const Layer& layer) { return !shape_and_type(layer.*tensor).empty(); });
+  };
+  TextTable table{{"layer", "<name", "heads", "n"}, {}};
+  std::vector<HeadTensor Layer::*> tensors;
+  for (const auto& [title, tensor] :
+       {std::pair("<q", &Layer::q), std::pair("<k", &Layer::k), std::pair("<v", &Layer::v),
+        std::pair("<attention", &Layer::attention)}) {
+    if (!any(tensor)) continue;
+    table.header.emplace_back(title);
+    tensors.push_back(tensor);
+  }
   if (conditions) table.header.push_back("<also");
   for (std::size_t l = 0; l < source.layers.size(); ++l) {
     const Layer& layer = source.layers[l];
     table.rows.push_back({std::to_string(l), layer.name, std::to_string(layer.heads()),
-                          length_text(layer.lengths()), shape_and_type(layer.q),
-                          shape_and_type(layer.k), shape_and_type(layer.v),
-                          shape_and_type(layer.attention)});
+                          length_text(layer.lengths())});
+    for (const auto tensor : tensors) table.rows.back().push_back(shape_and_type(layer.*tensor));
     if (conditions) table.rows.back().push_back(text_of_conditions(source, layer));
   }
   print(out, table);

@@ -161,6 +161,7 @@ void print_map(std::ostream& out, const RankMapOptions& options, const NamedMap&
 void run_rankmap(const RankMapOptions& options, const Console& console) {
   variants_named(options.variants);  // reports an unknown name before anything is computed
   const Source source = options.source.load(console.stop, options.backend.threads);
+  options.heads.tell_layer(source, console.err);
   Profile profile;
   Run run{profile, console.stop};
   const bool matrix =

@@ -87,7 +87,7 @@ void print_spans(std::ostream& out, const SpansOutcome& outcome) {
   out << "Mean attention from the queries of a part to the keys of each, " << outcome.head << '\n';
   for (std::size_t m = 0; m < outcome.measured.size(); ++m) {
     const OfVariant& one = outcome.measured[m];
-    TextTable table{{"<queries", "used"}, {}};
+    TextTable table{{"<queries", one.mass.sampled ? "sampled" : "number"}, {}};
     for (const std::string& name : outcome.keys.names) table.header.push_back(name);
     for (Index q = 0; q < one.mass.query_groups; ++q) {
       auto& row = table.rows.emplace_back();
@@ -134,6 +134,7 @@ Document spans_json(const SpansOutcome& outcome, std::uint64_t seed) {
 void run_spans(const SpansOptions& options, const Console& console) {
   variants_named(options.variants);  // reports an unknown name before anything is read
   const Source source = options.source.load(console.stop, options.backend.threads);
+  options.heads.tell_layer(source, console.err);
   const Index head = options.heads.heads_in(source).front();
   const Problem problem = options.heads.problem(source, head, console.stop);
   const auto chosen = variants_named(options.variants, &problem);

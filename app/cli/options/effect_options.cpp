@@ -149,9 +149,11 @@ void EffectOptions::add_to(CLI::App& command) {
   command.add_flag("--layer-curve", curve,
                    "Also replace the last layers, in more and more of them");
   command
-      .add_option("--rounds", rounds,
-                  "Rounds in which a pass with exact attention and one with replaced attention are "
-                  "timed; 0 times nothing (default: rounds until 2 s have passed, at most 15)")
+      .add_option(
+          "--rounds", rounds,
+          "Rounds in which a pass with exact attention and one with replaced attention are "
+          "timed; 0 times nothing (default: rounds until 2 s have passed, at most 15, and at "
+          "least 6 if they take less than 20 s)")
       ->check(CLI::Range(0, 1000));
   command
       .add_option("-o,--output", outputs,

@@ -1,11 +1,27 @@
 #include "cli/options/head_options.h"
 
+#include <algorithm>
+
 #include "cli/options/whole_numbers.h"
 #include "data/error.h"
 #include "data/text.h"
+#include "data/utf8.h"
+#include "report/text_table.h"
 
 namespace fovea {
 namespace {
+
+/// "layer2" and "encoder.2.self" have the number 2, "layer12" has not.
+bool has_number(const std::string& name, std::int64_t number) {
+  constexpr const char* digits = "0123456789";
+  std::size_t end = 0;
+  for (std::size_t at = name.find_first_of(digits); at != name.npos;
+       at = name.find_first_of(digits, end)) {
+    end = std::min(name.find_first_not_of(digits, at), name.size());
+    if (whole_number_from(name.substr(at, end - at)) == number) return true;
+  }
+  return false;
+}
 
 template <class T>
 std::string with_default(const Condition<T>& condition) {
@@ -75,6 +91,21 @@ Index HeadOptions::layer_in(const Source& source) const {
   if (index && *index >= 0 && *index < count) return *index;
   throw UsageError("--layer " + layer + "; expected 0 to " + std::to_string(count - 1) +
                    (names.empty() ? "" : ", or one of " + names));
+}
+
+void HeadOptions::tell_layer(const Source& source, std::ostream& err) const {
+  const auto number = whole_number_from(layer);
+  if (layer_index || !number) return;
+  const auto chosen = static_cast<std::size_t>(layer_in(source));
+  if (has_number(source.layers[chosen].name, *number)) return;
+  std::string others;
+  for (std::size_t l = 0; l < source.layers.size(); ++l)
+    if (const std::string& name = source.layers[l].name; has_number(name, *number))
+      add_item(others, "the one named " + printable(name) + " is number " + std::to_string(l));
+  if (!others.empty())
+    print_note(err, "layer " + layer + " is " +
+                        printable(layer_label(source, static_cast<Index>(chosen))) + " (" + others +
+                        ")");
 }
 
 std::vector<Index> HeadOptions::heads_in(const Source& source) const {

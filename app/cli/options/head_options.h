@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <optional>
+#include <ostream>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -25,6 +26,8 @@ struct HeadOptions {
   void add_all_to(CLI::App& command, const std::string& standard_layer);
   /// These throw UsageError with the layers or heads that exist.
   Index layer_in(const Source& source) const;
+  /// Notes which layer a number means where another layer is named by that number.
+  void tell_layer(const Source& source, std::ostream& err) const;
   std::vector<Index> layers_in(const Source& source) const;
   std::vector<Index> heads_in(const Source& source) const;
   std::vector<Index> heads_of(const Source& source, Index of_layer) const;

@@ -119,7 +119,11 @@ void take_up(RenderOptions& options, const SessionFile& file, const CLI::App& co
 
 Source load_source(RenderOptions& options, const CLI::App& command, const Console& console) {
   const std::string path = options.source.what;
-  if (!is_session_file(path)) return options.source.load(console.stop, options.backend.threads);
+  if (!is_session_file(path)) {
+    Source source = options.source.load(console.stop, options.backend.threads);
+    options.heads.tell_layer(source, console.err);
+    return source;
+  }
   const SessionFile file = read_session(path);
   require_source(path, file);
   const ContentElsewhere elsewhere = content_elsewhere(path, file);
@@ -130,6 +134,7 @@ Source load_source(RenderOptions& options, const CLI::App& command, const Consol
   take_up(options, file, command);
   Source source = options.source.load(console.stop, options.backend.threads);
   check_session(file.session, source);
+  options.heads.tell_layer(source, console.err);
   if (file.content_hash.empty() || has_content(source, file.content_hash, console.stop))
     return source;
   if (elsewhere.needs_hash)

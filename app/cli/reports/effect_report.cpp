@@ -51,12 +51,12 @@ std::string and_exact(const std::string& text, const std::string& exact) {
   return text.empty() || exact.empty() ? text : text + ", exact " + exact;
 }
 
-/// "12.3 ms, exact 36.9 ms: 3 × (2.9 – 3.1), in 15 rounds".
+/// "12.3 ms, exact 36.9 ms: 3 × (2.9 – 3.1), median of the ratios of 15 rounds".
 std::string times_text(const PassTimes& times) {
   if (!times.known()) return "";
   return format_time(median_ms(times.replaced_ms)) + ", exact " +
-         format_time(median_ms(times.exact_ms)) + ": " + to_text(times.speed_up()) + ", in " +
-         plural(std::ssize(times.exact_ms), "round");
+         format_time(median_ms(times.exact_ms)) + ": " + to_text(times.speed_up()) + ", " +
+         basis_text(times.speed_up());
 }
 
 void print_facts_of(std::ostream& out, const ModelEffect& effect) {

@@ -31,8 +31,8 @@ QString sweep_reading(const Sweep& sweep, const SweepSpot& spot) {
     const auto total = ratio_to_exact(sweep, *point, SweepTime::total),
                apply = ratio_to_exact(sweep, *point, SweepTime::apply);
     if (total && apply)
-      parts << QString("%1 × as fast as exact, apply %2 ×")
-                   .arg(number_text(1 / *total, 3), number_text(1 / *apply, 3));
+      parts << QString("exact's median over this one: %1 ×, apply %2 ×")
+                   .arg(number_text(1 / *total, 2), number_text(1 / *apply, 2));
     else
       parts << "exact was not measured here";
   }

@@ -94,6 +94,12 @@ QString digits_of(double number, int digits) {
   return to_qt(format_number(number, digits, Zeros::keep));
 }
 
+/// "(1.05 – 1.8)": with the digits that every table has.
+QString interval_of(const SpeedUp& ratio) {
+  const QString text = to_qt(to_text(ratio));
+  return text.mid(text.indexOf('('));
+}
+
 }  // namespace
 
 AnswerBox::AnswerBox(Study& study) : study_(study) {
@@ -107,11 +113,7 @@ AnswerBox::AnswerBox(Study& study) : study_(study) {
                        "The error that stands for all others: of the output, or of P if the head "
                        "has no values. An output of zeros has the error 1.");
   cost_ = make_figure(1, "Multiply-adds as a share of those of exact attention");
-  time_ =
-      make_figure(2, QString("How many times faster than exact attention: its time over this "
-                             "one's") +
-                         speed_up_words +
-                         ". No difference: the interval holds 1 and lies within a tenth of it.");
+  time_ = make_figure(2, {});
   column->addWidget(note_ = make_note());
   column->addWidget(warnings_ = make_note());
   warnings_->setObjectName("column_warnings");
@@ -165,13 +167,16 @@ void AnswerBox::show_figures(const ColumnState& state) {
   time_.number->setText(!ratio               ? not_known
                         : ratio->equal()     ? QString("≈ 1 ×")
                         : ratio->undecided() ? QString("? ×")
-                                             : digits_of(ratio->median, 2) + " ×");
+                                             : to_qt(short_text(*ratio)));
   time_.word->setText(!ratio               ? QString("as fast: not measured, press F5")
                       : ratio->undecided() ? "as fast: " + to_qt(to_text(*ratio))
-                      : ratio->interval    ? QString("as fast (%1 – %2)")
-                                              .arg(digits_of(ratio->interval->low, 2),
-                                                   digits_of(ratio->interval->high, 2))
-                                        : QString("as fast, few runs"));
+                      : ratio->interval    ? "as fast " + interval_of(*ratio)
+                                           : QString("as fast, few runs"));
+  QString tip = QString("How many times faster than exact attention: its time over this one's") +
+                speed_up_words +
+                ". No difference: the interval holds 1 and lies within a tenth of it.";
+  if (ratio) tip += "\nHere: " + to_qt(basis_text(*ratio)) + ".";
+  for (QLabel* part : {time_.number, time_.word}) part->setToolTip(tip);
 }
 
 void AnswerBox::show_words(const ColumnState& state) {

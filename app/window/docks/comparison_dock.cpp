@@ -208,7 +208,8 @@ void ComparisonDock::fill() {
         cell->setFont(font);
       }
       cell->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
-      cell->setToolTip(to_qt(row.measure->definition));
+      const std::string& basis = row.cells[c].basis;
+      cell->setToolTip(to_qt(row.measure->definition + (basis.empty() ? "" : "\n" + basis)));
     }
   }
 }

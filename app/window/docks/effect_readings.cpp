@@ -13,10 +13,6 @@ QString time_words(const std::vector<double>& times) {
   return times.empty() ? QString() : to_qt(format_time(median_ms(times)));
 }
 
-QString ratio_words(const PassTimes& times) {
-  return to_qt(to_text(times.speed_up()));
-}
-
 }  // namespace
 
 std::vector<Reading> readings_of(const ModelEffect& e, const QString& what) {
@@ -53,7 +49,14 @@ std::vector<Reading> readings_of(const ModelEffect& e, const QString& what) {
       "Multiply-adds in all heads of the model, as a share of exact attention's");
   const auto add_ratio = [&](const QString& label, const PassTimes& its, const QString& tip) {
     // It is of both, and takes the room of both numbers.
-    if (its.known()) rows.push_back({.label = label, .value = ratio_words(its), .tip = tip});
+    if (!its.known()) return;
+    const SpeedUp ratio = its.speed_up();
+    rows.push_back({.label = label,
+                    .value = to_qt(to_text(ratio)),
+                    .tip = QString("%1: %2%3, and not the ratio of the medians above")
+                               .arg(tip, to_qt(basis_text(ratio)),
+                                    ratio.interval ? QString(" with an interval of 95 % confidence")
+                                                   : QString(", too few for an interval"))});
   };
   const EffectTimes& times = e.times;
   const QString in_turn =
@@ -62,11 +65,11 @@ std::vector<Reading> readings_of(const ModelEffect& e, const QString& what) {
   add("attention", time_words(times.attention.replaced_ms), time_words(times.attention.exact_ms),
       "In all layers. " + in_turn);
   add_ratio("its speed-up", times.attention,
-            "Exact attention's time over that of replaced attention. " + in_turn);
+            "Exact attention's time over that of replaced attention in the same round");
   add("model", time_words(times.model.replaced_ms), time_words(times.model.exact_ms),
       "A pass through all layers. " + in_turn);
   add_ratio("speed-up of the model", times.model,
-            "The exact pass over the replaced one. " + in_turn);
+            "The exact pass over the replaced one in the same round");
   add("the variant", time_words(times.variant_ms), "",
       "What it takes of a pass; it is computed in another process");
   return rows;

@@ -142,7 +142,8 @@ void add_measurements(TimingRow& row, const ColumnState& state, const Backend& b
                    .arg(to_qt(stage.name), ms_text(stage.median_ms), spread_text(stage));
   if (state.time && state.time->total_speed_up)
     row.tip += "\nexact / this: total " + to_qt(to_text(*state.time->total_speed_up)) + ", apply " +
-               to_qt(to_text(*state.time->apply_speed_up));
+               to_qt(to_text(*state.time->apply_speed_up)) + "; " +
+               to_qt(basis_text(*state.time->total_speed_up));
   row.tip += "\n" + memory_words(state);
 }
 
@@ -335,7 +336,8 @@ void TimingTable::draw_legend(QPainter& painter, const QRect& line) const {
 
 // With the stages that bars show.
 MarkedTable TimingTable::whole() const {
-  MarkedTable table{.corner = conditions_.toStdString(), .titles = {}, .rows = {}};
+  MarkedTable table{
+      .corner = conditions_.toStdString(), .titles = {}, .rows = {}, .foot = speed_ups_note};
   for (const NumberHeading& heading : number_headings) table.titles.emplace_back(heading.text);
   table.titles.back() = "note";
   table.titles.emplace_back("stages");

@@ -26,6 +26,7 @@ void show_rows(QTableView& view, SortedRows& rows) {
   view.setSelectionBehavior(QAbstractItemView::SelectRows);
   view.setSelectionMode(QAbstractItemView::SingleSelection);
   view.setTabKeyNavigation(false);
+  view.setShowGrid(false);  // as in the other tables
   view.setWordWrap(false);
   view.verticalHeader()->hide();
   view.verticalHeader()->setDefaultSectionSize(view.fontMetrics().height() + 6);
