@@ -44,19 +44,22 @@ FrameTiles::FrameTiles(const TileSizes& sizes, const TokenGrid& grid)
       columns(number_of_blocks(grid.width(), sizes.tile_columns)),
       sizes_(sizes) {}
 
+std::vector<std::string> TokenGrid::notes() const {
+  const Index rest = cells_.size() % area();
+  if (rest == 0) return {};
+  const std::string of = std::to_string(height_) + " × " + std::to_string(width_) + " tokens";
+  return {(frames() == 1 ? "the frame of " + of
+                         : "the last of " + std::to_string(frames()) + " frames of " + of) +
+          " has only " + std::to_string(rest)};
+}
+
 std::vector<std::string> TokenGrid::notes(const Problem& problem) const {
-  std::vector<std::string> notes;
+  std::vector<std::string> all = notes();
   if (problem.reordered)
-    notes.push_back(
+    all.push_back(
         "frames are taken from tokens row by row, but this source is in another order; expected "
         "that of the file");
-  const Index rest = cells_.size() % area();
-  if (rest == 0) return notes;
-  const std::string of = std::to_string(height_) + " × " + std::to_string(width_) + " tokens";
-  notes.push_back((frames() == 1 ? "the frame of " + of
-                                 : "the last of " + std::to_string(frames()) + " frames of " + of) +
-                  " has only " + std::to_string(rest));
-  return notes;
+  return all;
 }
 
 Plan plan_boxes(const Problem& problem, const TokenGrid& grid, const GridBoxes& boxes) {

@@ -88,8 +88,9 @@ class TokenGrid {
   Index width() const { return width_; }
   Place place(Index token) const;
   IndexRange tokens_of(Index frame) const;
-  /// What a plan notes if a frame is cut off, "the last of 14 frames of 30 × 45 tokens has only
-  /// 226", or if the tokens of the head are in another order.
+  /// What to say if a frame is cut off: "the last of 14 frames of 30 × 45 tokens has only 226".
+  std::vector<std::string> notes() const;
+  /// What a plan for the head says: the same, and that its tokens are in another order.
   std::vector<std::string> notes(const Problem& problem) const;
 
  private:

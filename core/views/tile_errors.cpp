@@ -19,7 +19,9 @@ struct TileErrorSettings {
     const auto side = [](std::string id, std::string label, Index S::*member, std::string of) {
       return int_field<S, Index>(
           std::move(id), std::move(label), "tokens", member, 0, largest_side, Axis::log2,
-          "Tiles of so many " + of + "; 0: those of the column's own blocks or lists, else 64");
+          "The number of " + of +
+              " in a tile. 0 takes the column's own blocks or lists, or else 64, and a sixteenth "
+              "of a short head");
     };
     return {{choice_field<S>("tile_error", "Tiles show", &S::question, {"cause", "share"},
                              "Which tiles of a kernel are wrong, or what each adds to the error of "
