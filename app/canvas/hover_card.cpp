@@ -200,9 +200,11 @@ std::vector<Line> card_lines(const Scene& scene, const Panel& panel) {
   const bool in_table =
       std::holds_alternative<Raster>(panel.body) && !scene.view(p.row)->hover_name.empty();
   if (p.key >= 0) std::ranges::copy(numbers_of_columns(scene), std::back_inserter(lines));
-  if (in_table && p.key >= 0 && lines.size() > 2)
-    say(pooling_text(std::get<Raster>(panel.body)), true);
-  else if (p.key >= 0 || !has_key_axis(&panel))
+  if (in_table && p.key >= 0 && lines.size() > 2) {
+    // The numbers may be of fewer entries than the pixel.
+    const std::string pooling = pooling_text(std::get<Raster>(panel.body));
+    say(pooling.empty() ? "" : "a number is the " + pooling, true);
+  } else if (p.key >= 0 || !has_key_axis(&panel))
     for (const std::string& words : words_of_columns(scene)) say(words, false);
   say(drawn_words(scene), false);
   const auto* raster = std::get_if<Raster>(&panel.body);

@@ -91,12 +91,13 @@ std::vector<View> first_views() {
   return views;
 }
 
-// Those of a long head that take long are a click away.
+// Those that take long are a click away, except of a short head.
 std::vector<View> first_views(std::size_t rows, Index n) {
+  constexpr Index short_head = 1024;
   std::vector<View> views = first_views();
   for (const View view : all_views())
     if (view->at_first == ViewKind::AtFirst::in_room && views.size() < rows &&
-        !(view->takes_long && n > long_head))
+        !(view->takes_long && n > short_head))
       views.push_back(view);
   return views;
 }

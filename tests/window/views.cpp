@@ -61,7 +61,7 @@ TEST_CASE("a first look has as many rows as the canvas shows at once") {
     CHECK((views.size() == 4 || bottom(views.size() - 1) + row > height));
   }
   // A long head has no row that takes long.
-  CHECK(first_views(9, 131072).size() < first_views(9, 512).size());
+  CHECK(first_views(9, 8192).size() < first_views(9, 512).size());
 }
 
 TEST_CASE("up to 1024 tokens a pixel is one entry, beyond that a whole number of them") {

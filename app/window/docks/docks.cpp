@@ -118,7 +118,7 @@ void Docks::make_strip() {
 /// turns from dock to dock. At first they leave the canvas more than half of the window.
 void Docks::give_height(QDockWidget& dock) {
   const int kept = QSettings().value(height_setting).toInt();
-  constexpr int least = 350, most = 440;  // a plot needs so much where a window is low
+  constexpr int least = 330, most = 440;  // a plot needs so much where a window is low
   const int share = std::max(window_.height() * 3 / 7, std::min(window_.height() / 2, least));
   int height = kept > 0 ? kept : std::min(share, most);
   for (const QDockWidget* other : below_)
