@@ -49,11 +49,13 @@ struct TileErrors {
   /// a tile, over the norm of the z that they should have. NaN if a row that was read is not
   /// finite.
   Matrix errors;
-  std::vector<float> of_queries;   // [rows] |z~ - z|; NaN: not known or not finite
-  Index rows = 0, rows_read = 0;   // in rows of tiles that are in view
-  WorstTile worst;                 // of the tiles in view
-  std::vector<Index> wrong_bands;  // rows of tiles with a tile of at least half the largest error
-  Index bands = 0;                 // of the head
+  std::vector<float> of_queries;  // [rows] |z~ - z|; NaN: not known or not finite
+  Index rows = 0, rows_read = 0;  // in rows of tiles that are in view
+  WorstTile worst;                // of the tiles in view
+  /// Rows of tiles that are wrong: of a given z, those with a row that rounding does not explain;
+  /// else those with a tile of at least half the largest error.
+  std::vector<Index> wrong_bands;
+  Index bands = 0;  // of the head
 };
 
 struct TileView {

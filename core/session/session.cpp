@@ -4,6 +4,8 @@
 #include <cmath>
 #include <span>
 
+#include "data/shortened_text.h"
+
 namespace fovea {
 namespace {
 
@@ -150,7 +152,10 @@ std::string to_text(const Field& field, const Value& value) {
   return field.id + " " + (text.empty() ? "default" : text);
 }
 
-std::string label_of(const std::vector<Column>& columns, std::size_t column) {
+namespace {
+
+/// Columns whose settings begin alike may have it in common.
+std::string label_without_number(const std::vector<Column>& columns, std::size_t column) {
   const Column& its = columns[column];
   const Variant& variant = find_variant(its.variant);
   std::string label = variant.label;
@@ -161,13 +166,21 @@ std::string label_of(const std::vector<Column>& columns, std::size_t column) {
   };
   for (std::size_t f = 0; f < variant.schema.size(); ++f)
     if (any([&](const Column& other) { return other.values[f] != its.values[f]; }))
-      label += ", " + to_text(variant.schema[f], its.values[f]);
+      label += ", " + shortened_text(to_text(variant.schema[f], its.values[f]));
   if (any([&](const Column& other) { return other.seed != its.seed; }))
     label += ", seed " + std::to_string(its.seed);
-  const auto equal_before =
-      std::count(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(column), its);
-  if (equal_before > 0) label += " (" + std::to_string(equal_before + 1) + ")";
   return label;
+}
+
+}  // namespace
+
+std::string label_of(const std::vector<Column>& columns, std::size_t column) {
+  const std::string label = label_without_number(columns, column);
+  int number = 1;
+  for (std::size_t before = 0; before < column; ++before)
+    number += columns[before].held == columns[column].held &&
+              label_without_number(columns, before) == label;
+  return number == 1 ? label : label + " (" + std::to_string(number) + ")";
 }
 
 }  // namespace fovea

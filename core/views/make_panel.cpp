@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "data/utf8.h"
+#include "data/shortened_text.h"
 #include "evaluate/not_finite.h"
 #include "variants/described_variant.h"
 #include "views/parts.h"
@@ -104,22 +104,6 @@ Panel make_matrix_panel(View view, MatrixView attention, const ViewSettings& set
   return panel;
 }
 
-namespace {
-
-/// A long text by its beginning, at a space if there is one.
-std::string shortened(const std::string& text) {
-  constexpr std::size_t most = 24;  // bytes
-  if (text.size() <= most) return text;
-  std::size_t end = text.find_last_of(' ', most);
-  if (end == text.npos) {
-    const auto next = [&] { return first_character(std::string_view(text).substr(end)).length; };
-    for (end = 0; next() > 0 && end + next() <= most;) end += next();
-  }
-  return text.substr(0, end) + " …";
-}
-
-}  // namespace
-
 std::string parameters_of(const Variant& variant, const Values& values, bool causal,
                           const Recurrence* recurrence) {
   if (variant.reference) return (recurrence ? recurrence->name() : "softmax") + ", the reference";
@@ -130,7 +114,7 @@ std::string parameters_of(const Variant& variant, const Values& values, bool cau
   if (first > 0) text = "gates of the head";
   for (std::size_t f = first; f < variant.schema.size() && shown < most; ++f) {
     const Field& field = variant.schema[f];
-    const std::string value = shortened(to_text(values[f]));
+    const std::string value = shortened_text(to_text(values[f]));
     if (value.empty() || (field.causal_only && !causal)) continue;
     if (!is_used(field, variant.schema, values)) continue;
     text += (text.empty() ? "" : ", ") + (field.choices.empty() ? field.id + " " : "") + value;

@@ -275,11 +275,11 @@ TEST_CASE("heads --triage leaves out heads of cross attention") {
                     {});
   const json found = triage_of({file});
   CHECK(found["heads"].size() == 1);
-  CHECK(found["notes"].dump().find("1 head with keys of other tokens") != std::string::npos);
+  CHECK(found["notes"].dump().find("1 head with other keys than the tokens") != std::string::npos);
   write_safetensors(cross, {tensor("q", 6), tensor("k", 9), tensor("v", 9)}, {});
   const Ended none = triage_text({cross});
   CHECK(none.status == 3);
-  CHECK(none.err.find("keys of other tokens than the queries") != std::string::npos);
+  CHECK(none.err.find("other keys than the tokens of the queries") != std::string::npos);
 }
 
 TEST_CASE("heads --triage leaves out heads that are recurrences") {

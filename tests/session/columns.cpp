@@ -36,6 +36,17 @@ TEST_CASE("session: columns of one variant are named by the parameters in which 
   CHECK(label_of({first, first}, 0) == "H-Transformer-1D");  // nothing differs
   CHECK(label_of({first, first}, 1) == "H-Transformer-1D (2)");
   CHECK(label_of({first, second, first}, 2) == "H-Transformer-1D, block 38, seed 0 (2)");
+  // Long settings by their beginning, which may be that of several columns.
+  const auto drawn = [](const std::string& pairs) {
+    Column column{.variant = "drawn", .values = defaults(find_variant("drawn").schema)};
+    column.values[0] = pairs;
+    return column;
+  };
+  const std::vector<Column> long_ones{drawn("0-255/0-16383 256-383/256-16383 512"), drawn("7"),
+                                      drawn("0-255/0-16383 256-383/256-16383 513")};
+  CHECK(label_of(long_ones, 0) == "Drawn, pairs 0-255/0-16383 …");
+  CHECK(label_of(long_ones, 1) == "Drawn, pairs 7");
+  CHECK(label_of(long_ones, 2) == "Drawn, pairs 0-255/0-16383 … (2)");
 }
 
 TEST_CASE("session: the visible tokens are whole ones, and all where there are none") {
