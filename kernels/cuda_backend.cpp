@@ -6,6 +6,7 @@
 #include "backend/gated_operator.h"
 #include "backend/imported_operator.h"
 #include "backend/memory_need.h"
+#include "backend/rounded_weights.h"
 #include "data/memory.h"
 #include "device/device.h"
 #include "device/device_need.h"
