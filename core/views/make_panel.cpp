@@ -107,18 +107,25 @@ Panel make_matrix_panel(View view, MatrixView attention, const ViewSettings& set
 std::string parameters_of(const Variant& variant, const Values& values, bool causal,
                           const Recurrence* recurrence) {
   if (variant.reference) return (recurrence ? recurrence->name() : "softmax") + ", the reference";
-  constexpr int most = 2;
-  std::string text;
-  int shown = 0;
-  const std::size_t first = first_parameter(variant, recurrence);
-  if (first > 0) text = "gates of the head";
-  for (std::size_t f = first; f < variant.schema.size() && shown < most; ++f) {
+  std::vector<std::size_t> used;
+  for (std::size_t f = first_parameter(variant, recurrence); f < variant.schema.size(); ++f) {
     const Field& field = variant.schema[f];
-    const std::string value = shortened_text(to_text(values[f]));
-    if (value.empty() || (field.causal_only && !causal)) continue;
-    if (!is_used(field, variant.schema, values)) continue;
-    text += (text.empty() ? "" : ", ") + (field.choices.empty() ? field.id + " " : "") + value;
-    ++shown;
+    if (to_text(values[f]).empty() || (field.causal_only && !causal)) continue;
+    if (is_used(field, variant.schema, values)) used.push_back(f);
+  }
+  const auto is_default = [&](std::size_t f) { return values[f] == variant.schema[f].standard; };
+  constexpr std::size_t most = 2;
+  const auto chosen = std::ranges::find_if(
+      used.begin() + static_cast<std::ptrdiff_t>(std::min(most, used.size())), used.end(),
+      [&](std::size_t f) { return !variant.schema[f].choices.empty() && !is_default(f); });
+  const bool names_it = chosen != used.end() && is_default(used[most - 1]);
+  if (names_it) used[most - 1] = *chosen;
+  used.resize(std::min(most, used.size()));
+  std::string text = first_parameter(variant, recurrence) > 0 ? "gates of the head" : "";
+  for (std::size_t u = 0; u < used.size(); ++u) {
+    const Field& field = variant.schema[used[u]];
+    const bool names = field.choices.empty() || (names_it && u == most - 1);
+    add_item(text, (names ? field.id + " " : "") + shortened_text(to_text(values[used[u]])));
   }
   return text;
 }

@@ -73,7 +73,8 @@ Panel make_matrix_panel(View view, MatrixView attention, const ViewSettings& set
                         Run& run);
 
 /// The first two parameters in use, "block 16, banded", or what the reference is: the recurrence of
-/// the head if it has one.
+/// the head if it has one. A later choice that is not the default stands in place of a second
+/// parameter that is: "smoothed, weights nvfp4".
 std::string parameters_of(const Variant& variant, const Values& values, bool causal,
                           const Recurrence* recurrence = nullptr);
 
