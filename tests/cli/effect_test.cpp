@@ -146,8 +146,9 @@ TEST_CASE("effect over a folder names each input, and what failed") {
   CHECK(found["layer_curve"][0]["change_inputs"] == 2);
   const Ended text = run_program(with({}));
   CHECK(text.status == 0);
-  check_says(text.out, {"in 2 of 3 inputs: means ± half of their 95 % interval", "By input",
-                        "a.txt", "failed", "b.txt is left out", "in 3 rounds", " ± "});
+  check_says(text.out,
+             {"in 2 of 3 inputs: means ± half of their 95 % interval", "By input", "a.txt",
+              "failed", "b.txt is left out", "median of the ratios of 3 rounds", " ± "});
   const std::string policy = tiny.scratch / "policy.json";
   const nlohmann::json searched = document_of(with({"--json", "--loss", "0.4", "-o", policy}));
   CHECK(searched["change"] <= 0.4);
