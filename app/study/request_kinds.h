@@ -16,9 +16,9 @@
 //  6. The running piece of work `of_minutes` stops for a new picture, and starts again after it.
 //                                                                             interrupt_long_work()
 //  7. While the view moves, nothing below the attention of columns starts.     hold_back_for_view()
-//  8. After the end of an `input`, metrics and what is below them do not start until the next
-//  update has asked for
-//     the pictures that can be made of it now.                                             submit()
+//  8. After the end of an `input`, the metrics of columns that are not selected, and what is below
+//     them, do not start until the next update has asked for the pictures that can be made of it
+//     now.                                                                               submit()
 //  9. While paused, only what is `apart` starts. may_start()
 // 10. The selected column and its error come before all others, and panels in sight before those
 //     that are not. Requests that wait follow what is selected and in sight.            attend()

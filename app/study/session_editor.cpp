@@ -278,6 +278,11 @@ void SessionEditor::duplicate_column() {
   insert_copy([](Column&) {});
 }
 
+static std::string full_text() {
+  return "A session has at most " + std::to_string(most_session_columns) +
+         " columns: remove one first";
+}
+
 std::string SessionEditor::draw_rectangle(bool includes) {
   const auto at = static_cast<std::size_t>(study_.selected_column());
   const auto& chosen = study_.selection();
@@ -286,9 +291,7 @@ std::string SessionEditor::draw_rectangle(bool includes) {
   const ColumnState& state = study_.columns()[at];
   const Variant& variant = drawn_variant();
   const bool is_drawn = state.column.variant == variant.id;
-  if (!is_drawn && is_full())
-    return "A session has at most " + std::to_string(most_session_columns) +
-           " columns: remove one first";
+  if (!is_drawn && is_full()) return full_text();
   Values values = is_drawn ? state.column.values : values_for_length(variant, study_.length());
   const Lengths lengths = study_.lengths();
   const Index block = drawn_block(values);
@@ -321,6 +324,9 @@ std::string SessionEditor::draw_rectangle(bool includes) {
 void SessionEditor::draw_on(const std::shared_ptr<const Computation>& computation, Index block,
                             const DrawnRectangle& added) {
   const RequestId id{RequestKind::drawing};
+  if (const auto before = drawing_.computation.lock(); before && before != computation)
+    emit study_.reported(
+        "The pairs of another column were still being read: draw the rectangle on it again");
   if (drawing_.computation.lock() != computation || !study_.requests().is_pending(id, computation))
     drawing_ = {computation, {}};
   drawing_.added.push_back(added);
@@ -329,7 +335,9 @@ void SessionEditor::draw_on(const std::shared_ptr<const Computation>& computatio
       [computation, block](const Backend&, Run& run) {
         return drawn_from(computation->op->plan(), {block, block}, run.stop);
       },
-      [this](const auto& pairs, const std::string& error) { finish_drawing(pairs, error); });
+      [this, computation](const auto& pairs, const std::string& error) {
+        if (drawing_.computation.lock() == computation) finish_drawing(pairs, error);
+      });
 }
 
 void SessionEditor::finish_drawing(std::optional<DrawnPairs> pairs, const std::string& error) {
@@ -344,6 +352,7 @@ void SessionEditor::finish_drawing(std::optional<DrawnPairs> pairs, const std::s
   });
   if (column == study_.columns().end())
     return report("The column that was drawn on has changed: draw the rectangle again");
+  if (is_full()) return report(full_text());
   const Variant& variant = drawn_variant();
   Values values = values_for_length(variant, study_.length());
   try {

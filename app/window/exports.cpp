@@ -28,23 +28,22 @@
 namespace fovea {
 namespace {
 
-/// The times that the window has of columns of the opened head; nothing if it has none.
+/// The times that the window has of columns of the opened head; nothing if one has none.
 std::vector<std::optional<MeasuredTime>> times_of(const Study& study,
                                                   const std::vector<Column>& columns) {
   std::vector<std::optional<MeasuredTime>> times(columns.size());
-  bool any = false;
   const auto take = [&](const ColumnState& state) {
     if (state.stale || !state.time) return;
     for (std::size_t c = 0; c < columns.size(); ++c)
       if (columns[c] == state.column) times[c] = *state.time;
-    any = true;
   };
   for (const ColumnState& state : study.columns()) {
     if (state.column.held) continue;
     take(study.head_of(state).exact);
     take(state);
   }
-  return any ? times : std::vector<std::optional<MeasuredTime>>();
+  const bool all = std::ranges::all_of(times, [](const auto& time) { return time.has_value(); });
+  return all ? times : std::vector<std::optional<MeasuredTime>>();
 }
 
 }  // namespace

@@ -127,13 +127,13 @@ MainWindow::~MainWindow() {
 }
 
 void MainWindow::open_at_first(const QString& what) {
-  opens_at_first_ = true;
+  opens_at_first_ = !is_session_file(what.toStdString());
   open(what);
 }
 
 void MainWindow::fill_canvas() {
   Session session = study().session();
-  if (session.views != first_views()) return;  // those of a session
+  if (session.views != first_views()) return;  // those of a source that is no head to be computed
   session.views = first_views_in_sight();
   study().set_session(session);
 }
@@ -159,6 +159,7 @@ void MainWindow::connect_study() {
   });
   connect(docks_.exploration, &ExploreDock::columns_shown, this,
           [this] { navigation_.follow_column(); });
+  connect(&study(), &Study::not_opened, this, [this] { opens_at_first_ = false; });
   connect(&study(), &Study::reported, &info_bar(), &InfoBar::show_message);
   connect(&study(), &Study::columns_changed, this, &MainWindow::hide_cancelled);
   connect(&study(), &Study::model_changed, this, &MainWindow::show_model);

@@ -160,7 +160,7 @@ class OtherHeads {
     if (head_.window > 0 && head_.causal)
       all.push_back(
           changed(pairs_ + " without the sliding window", [](Problem& head) { head.window = 0; }));
-    if (!head_.is_causal() && head_.queries() <= head_.keys())
+    if (!head_.is_causal() && !head_.compressed && head_.queries() <= head_.keys())
       all.push_back(
           changed(pairs_ + " under a causal mask", [](Problem& head) { head.causal = true; }));
   }
@@ -169,9 +169,9 @@ class OtherHeads {
   void add_other_entries(std::vector<Maker>& all) {
     using Entries = CompressedEntries;
     const Entries& own = *head_.compressed;
-    const auto add = [&](bool differs, const char* without, auto change) {
+    const auto add = [&](bool differs, const char* words, auto change) {
       if (!differs) return;
-      all.push_back(changed(pairs_ + " without the " + without, [this, change](Problem& head) {
+      all.push_back(changed(pairs_ + words, [this, change](Problem& head) {
         auto entries = std::make_shared<Entries>(*head_.compressed);
         change(*entries);
         if (kept_) entries->mask = kept_mask(entries->mask, head_.imported->head);
@@ -179,12 +179,13 @@ class OtherHeads {
         head.compressed = std::move(entries);
       }));
     };
-    add(own.causal, "causal mask", [](Entries& e) { e.causal = false; });
-    add(own.window > 0, "sliding window", [](Entries& e) { e.window = 0; });
-    add(true, "compressed entries", [](Entries& e) { e.seen = Entries::Seen::none; });
-    add(own.causal, "causal mask of its compressed entries",
+    add(!own.causal, " under a causal mask", [](Entries& e) { e.causal = true; });
+    add(own.causal, " without the causal mask", [](Entries& e) { e.causal = false; });
+    add(own.window > 0, " without the sliding window", [](Entries& e) { e.window = 0; });
+    add(true, " without the compressed entries", [](Entries& e) { e.seen = Entries::Seen::none; });
+    add(own.causal, " without the causal mask of its compressed entries",
         [](Entries& e) { e.seen = Entries::Seen::all; });
-    add(own.chosen != nullptr, "choice of compressed entries",
+    add(own.chosen != nullptr, " without the choice of compressed entries",
         [](Entries& e) { e.chosen.reset(); });
   }
 

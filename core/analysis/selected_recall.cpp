@@ -34,7 +34,7 @@ double recall_of_row(const float* weights, Index keys, const std::vector<bool>& 
 /// Blocks of keys that each query selects.
 struct QueryBlocks {
   std::span<const std::int32_t> selected;  // [queries, most] -1: none
-  Index most = 0, size = 1;                // of a query; keys of a block
+  Index most = 0, size = 0;                // of a query; keys of a block
 
   Index count(Index query) const {
     return most - std::ranges::count(selected.subspan(static_cast<std::size_t>(query * most),
@@ -43,14 +43,18 @@ struct QueryBlocks {
   }
 };
 
+/// Nothing if the size of blocks is not known: each query selects the last block, which may be
+/// shorter.
 std::optional<QueryBlocks> query_blocks_of(const Plan& plan) {
   const auto* tiles = plan.as<TilePlan>();
   if (!tiles || !plan.structure.has("selected_blocks")) return {};
   const auto& selected = plan.structure.integers("selected_blocks");
-  QueryBlocks blocks{selected, std::ssize(selected) / plan.queries(), 1};
+  QueryBlocks blocks{selected, std::ssize(selected) / plan.queries(), 0};
   for (const Pass& pass : tiles->passes)
-    for (const Tile& tile : pass.tiles) blocks.size = std::max(blocks.size, tile.cols.size());
-  return blocks;
+    for (const Tile& tile : pass.tiles)
+      if (tile.cols.begin == 0 || tile.cols.end < plan.keys())
+        blocks.size = std::max(blocks.size, tile.cols.size());
+  return blocks.size > 0 ? std::optional(blocks) : std::nullopt;
 }
 
 /// Whether a key is in one of the `count` blocks of the largest exact mass that the query may

@@ -89,8 +89,8 @@ class TileErrorFinder {
       budget_.emplace(own().problem(), imported->result->type);
       const MatrixView v = own().problem().v;
       for (Index j = 0; j < v.rows; ++j) lengths_of_v_.push_back(row_norm(v.row(j), dv_));
-    } else if (!has_weights) {
-      found_.measure = TileMeasure::rows;
+    } else if (!has_weights || (has_z && imported->result->p.empty())) {
+      found_.measure = TileMeasure::rows;  // the weights of kept pairs are not those of the given z
     } else if (question == TileQuestion::cause && !of.exact.problem().recurrence) {
       found_.measure = TileMeasure::scaled;
     }
@@ -125,7 +125,7 @@ class TileErrorFinder {
   float& of_query(Index i) {
     return found_.of_queries[static_cast<std::size_t>(i - view_.rows.begin)];
   }
-  const Matrix& given() const { return of_.approximate_output.z; }
+  const Matrix& given_z() const { return of_.approximate_output.z; }
   const Operator& own() const {
     return kept_ ? *kept_->op : found_.against_own ? of_.approximate : of_.exact;
   }
@@ -137,13 +137,13 @@ class TileErrorFinder {
   /// NaN if it is not known before rows are read.
   double known_error(Index i) const {
     const Matrix* z = should_be();
-    return z ? row_distance(given().row(i), z->row(i), dv_) : unknown_error;
+    return z ? row_distance(given_z().row(i), z->row(i), dv_) : unknown_error;
   }
   Index worst_row(IndexRange rows) const {
     Index worst = rows.begin;
     double most = -1;
     for (Index i = rows.begin; i < rows.end; ++i) {
-      const double error = row_distance(given().row(i), of_.exact_output.z.row(i), dv_),
+      const double error = row_distance(given_z().row(i), of_.exact_output.z.row(i), dv_),
                    its = should_be() ? known_error(i) : error;
       if (!(its <= most) && !std::isnan(most)) worst = i, most = its;
     }
@@ -164,6 +164,7 @@ class TileErrorFinder {
     std::vector<ReadBand> bands;
     found_.rows = rows;
     const Index groups = std::min(limit, count);
+    found_.all_bands = groups == count;
     for (Index g = 0; g < groups; ++g) {
       const IndexRange group{first + g * count / groups, first + (g + 1) * count / groups},
           queries{queries_of(group.begin).begin, queries_of(group.end - 1).end};
@@ -381,6 +382,7 @@ class TileErrorFinder {
     std::vector<TileFloats> shares(count);
     std::vector<Eigen::VectorXd> masses(count);
     std::vector<double> spread;  // sum of p |v| of each row
+    std::vector<bool> has_keys;
     const Index all = std::ssize(band.rows);
     for (auto& its : shares) its.resize(all, dv_);
     for (auto& its : masses) its.resize(all);
@@ -398,8 +400,12 @@ class TileErrorFinder {
       });
       for (Index r = 0; r < p.rows(); ++r) {
         double sum = 0;
+        has_keys.push_back(false);
         for (Index j = 0; j < p.cols(); ++j)
-          if (p(r, j) != 0) sum += std::abs(double{p(r, j)}) * lengths_of_v_[std::size_t(j)];
+          if (p(r, j) != 0) {
+            sum += std::abs(double{p(r, j)}) * lengths_of_v_[std::size_t(j)];
+            has_keys.back() = true;
+          }
         spread.push_back(sum);
       }
       done += p.rows();
@@ -407,8 +413,8 @@ class TileErrorFinder {
     Eigen::MatrixXd z = Eigen::MatrixXd::Zero(all, dv_), given = z;
     for (Index r = 0; r < all; ++r) {
       const Index i = band.rows[static_cast<std::size_t>(r)];
-      if (spread[static_cast<std::size_t>(r)] == 0) continue;  // without keys: z may be anything
-      for (Index c = 0; c < dv_; ++c) given(r, c) = double{this->given()(i, c)};
+      if (!has_keys[static_cast<std::size_t>(r)]) continue;  // z may be anything
+      for (Index c = 0; c < dv_; ++c) given(r, c) = double{given_z()(i, c)};
       if (const Matrix* known = should_be())
         for (Index c = 0; c < dv_; ++c) z(r, c) = double{(*known)(i, c)};
       else
@@ -427,7 +433,7 @@ class TileErrorFinder {
     if (wrong) found_.wrong_bands.push_back(band.band);
     const double norm = z.norm(), relative = ratio(whole, norm * norm);
     std::vector<double> errors(count, relative);
-    Explanation found{std::min<Index>(most_tiles, all * dv_ / equations_of_tile), {}, {}, 0};
+    Explanation found{std::clamp<Index>(all * dv_ / equations_of_tile, 1, most_tiles), {}, {}, 0};
     if (wrong && std::isfinite(whole)) explain({z, given, error}, shares, masses, found);
     explained = found.share;
     if (found.share < TileErrors::mostly) return errors;

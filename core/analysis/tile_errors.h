@@ -55,7 +55,8 @@ struct TileErrors {
   /// Rows of tiles that are wrong: of a given z, those with a row that rounding does not explain;
   /// else those with a tile of at least half the largest error.
   std::vector<Index> wrong_bands;
-  Index bands = 0;  // of the head
+  Index bands = 0;        // of the head
+  bool all_bands = true;  // those in view were read; else some stand for their neighbours
 };
 
 struct TileView {

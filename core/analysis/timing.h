@@ -56,8 +56,7 @@ inline constexpr char speed_up_words[] =
 /// Below a table of times and speed-ups.
 inline constexpr char speed_ups_note[] =
     "Speed-ups are medians of the ratios of each round, not ratios of the medians beside them, "
-    "with "
-    "intervals of 95 % confidence where there are enough rounds.";
+    "with intervals of 95 % confidence where there are enough rounds.";
 /// `sittings` are the ratios of the rounds of each; there is at least one, and none is empty.
 SpeedUp speed_up_in(const std::vector<std::vector<double>>& sittings);
 /// Each round is a sitting.

@@ -78,7 +78,7 @@ std::vector<std::vector<double>> ratios_of_sittings(
   return ratios;
 }
 
-/// As many rounds as the caller wants. Each is a sitting, as there are few.
+/// Each round is a sitting, as it is long, or as there are few.
 std::vector<TimedRuns> measure_single_rounds(const Problem& problem,
                                              const std::vector<ComputeRequest>& requests,
                                              const RoundOptions& options, const Backend& backend,
@@ -217,7 +217,9 @@ std::vector<TimedRuns> measure_in_sittings(const Problem& problem,
       std::this_thread::sleep_for(pause);
     const RoundOptions its{.time = options.time / sittings * (end - s),
                            .most_rounds = until(end) - until(s)};
-    const auto more = measure_rounds(problem, requests, its, backend, run);
+    const bool are_long = s > 0 && end == sittings && has_long_rounds(all);
+    const auto more = are_long ? measure_single_rounds(problem, requests, its, backend, run)
+                               : measure_rounds(problem, requests, its, backend, run);
     for (std::size_t r = 0; r < all.size(); ++r) all[r].append(more[r]);
   }
   return all;

@@ -78,8 +78,9 @@ std::vector<TimedRuns> measure_rounds(const Problem& problem,
                                       const RoundOptions& options, const Backend& backend,
                                       Run& run);
 
-/// The same number of rounds in several sittings, with pauses between them and a round that warms
-/// up in each. Long rounds are sittings by themselves and need no pauses.
+/// As measure_rounds(), but in several sittings, with pauses between them and a round that warms up
+/// in each. If the rounds of the first sitting are long, each of the others is a sitting, without
+/// pauses.
 std::vector<TimedRuns> measure_in_sittings(const Problem& problem,
                                            const std::vector<ComputeRequest>& requests,
                                            const RoundOptions& options, const Backend& backend,

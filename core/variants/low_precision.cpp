@@ -195,7 +195,7 @@ Variant low_precision(Variant row) {
   return row;
 }
 
-/// Where rows are said to need no sum of 1.
+/// The setting with which rows need not sum to 1.
 std::string rounded_weights(const char* format) {
   return std::string("weights = ") + format;
 }

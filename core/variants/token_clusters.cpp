@@ -1,6 +1,8 @@
 #include "variants/token_clusters.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "data/random.h"
@@ -46,20 +48,38 @@ class NearestMean {
   std::vector<float> half_squares_;
 };
 
-/// Sets sizes, and the means of clusters with rows.
+bool is_finite(MatrixView rows, Index i) {
+  return std::all_of(rows.row(i), rows.row(i) + rows.cols,
+                     [](float x) { return std::isfinite(x); });
+}
+
+/// Rows of which one may begin a cluster; all if none is finite.
+std::vector<std::int32_t> possible_means(MatrixView rows) {
+  std::vector<std::int32_t> finite;
+  for (Index i = 0; i < rows.rows; ++i)
+    if (is_finite(rows, i)) finite.push_back(static_cast<std::int32_t>(i));
+  if (finite.empty()) {
+    finite.resize(static_cast<std::size_t>(rows.rows));
+    std::iota(finite.begin(), finite.end(), 0);
+  }
+  return finite;
+}
+
+/// Sets sizes, and the means of the finite rows of clusters.
 void find_means(MatrixView rows, TokenClusters& clusters) {
   const auto d = static_cast<std::size_t>(rows.cols);
-  std::vector<double> sums(clusters.sizes.size() * d);
+  std::vector<double> sums(clusters.sizes.size() * d), finite(clusters.sizes.size());
   std::ranges::fill(clusters.sizes, 0);
   for (Index i = 0; i < rows.rows; ++i) {
     const auto cluster = static_cast<std::size_t>(clusters.of_token[static_cast<std::size_t>(i)]);
     ++clusters.sizes[cluster];
+    if (!is_finite(rows, i)) continue;
+    ++finite[cluster];
     for (std::size_t c = 0; c < d; ++c)
       sums[cluster * d + c] += static_cast<double>(rows(i, static_cast<Index>(c)));
   }
   for (Index m = 0; m < clusters.count(); ++m)
-    if (const auto size = static_cast<double>(clusters.sizes[static_cast<std::size_t>(m)]);
-        size > 0)
+    if (const double size = finite[static_cast<std::size_t>(m)]; size > 0)
       for (std::size_t c = 0; c < d; ++c)
         clusters.means(m, static_cast<Index>(c)) =
             static_cast<float>(sums[static_cast<std::size_t>(m) * d + c] / size);
@@ -72,10 +92,12 @@ TokenClusters clusters_of(MatrixView rows, Index count, int rounds, std::uint64_
   TokenClusters out{.of_token = std::vector<std::int32_t>(static_cast<std::size_t>(rows.rows)),
                     .sizes = std::vector<Index>(static_cast<std::size_t>(count)),
                     .means = Matrix(count, rows.cols)};
-  const std::vector<std::int32_t> first =
-      draw_subset(rows.rows, count, Random(planning.seed, stream));
-  for (Index m = 0; m < count; ++m)
-    std::copy_n(rows.row(first[static_cast<std::size_t>(m)]), rows.cols, out.means.row(m));
+  const std::vector<std::int32_t> possible = possible_means(rows),
+                                  first = draw_subset(std::ssize(possible), count,
+                                                      Random(planning.seed, stream));
+  for (std::size_t m = 0; m < first.size(); ++m)
+    std::copy_n(rows.row(possible[static_cast<std::size_t>(first[m])]), rows.cols,
+                out.means.row(static_cast<Index>(m)));
   for (int round = 0; round < rounds; ++round) {
     planning.run.check();
     NearestMean(out.means, planning).find(rows, out.of_token);

@@ -18,7 +18,8 @@ struct TokenClusters {
 
 /// The first means are `count` of the rows, drawn without replacement from this stream. In each
 /// round every row goes to the cluster of the nearest mean, the first among equal ones, and means
-/// become those of their rows; a cluster without rows keeps its mean. `rounds` is at least 1.
+/// become those of their rows; a cluster without rows keeps its mean. Rows that are not finite
+/// count for no mean, and are in the first cluster. `rounds` is at least 1.
 TokenClusters clusters_of(MatrixView rows, Index count, int rounds, std::uint64_t stream,
                           Planning& planning);
 

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "data/shortened_text.h"
+#include "data/text.h"
 #include "evaluate/not_finite.h"
 #include "variants/described_variant.h"
 #include "views/parts.h"

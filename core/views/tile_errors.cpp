@@ -79,7 +79,7 @@ std::string tokens_text(const char* side, IndexRange tokens) {
 }
 
 std::string cause_text(const WorstTile& worst) {
-  const std::string others = worst.others == 0 ? "" : " and " + plural(worst.others, "other tile"),
+  const std::string others = worst.others == 0 ? "" : " with " + plural(worst.others, "other tile"),
                     tail = " " + rounded_percent(worst.explained) + " of the error of its queries";
   // Rounding of z and of the fit, seen in files of 16 bits.
   constexpr double near_zero = 0.02;
@@ -101,7 +101,7 @@ void add_worst(const TileErrors& found, bool of_kernel, std::string& caption) {
   if (is_given && !std::isinf(worst.error))
     add(caption, of_a_tile ? cause_text(worst)
                            : "no few tiles explain it: all tiles of its queries have it");
-  if (of_kernel && found.wrong_bands.size() > 1)
+  if (of_kernel && found.all_bands && found.wrong_bands.size() > 1)
     add(caption, (is_given ? "wrong in " : "half of that or more in ") +
                      place_text(found.wrong_bands, found.bands, " of tiles"));
 }
@@ -110,8 +110,7 @@ void add_words(const PanelInputs& in, const TileErrors& found, Lengths tile, std
   std::string worst;
   add_worst(found, is_read(in.computation.op->plan()), worst);
   add(caption, shown_part(in) + worst);
-  add(caption, "tiles of " + std::to_string(tile.queries) + " queries and " +
-                   std::to_string(tile.keys) + " keys");
+  add(caption, "tiles of " + plural(tile.queries, "query") + " and " + plural(tile.keys, "key"));
   if (found.measure == TileMeasure::rows)
     add(caption, "the file holds z without weights: which keys an error came from is not known");
   if (found.measure == TileMeasure::scaled)

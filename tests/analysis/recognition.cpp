@@ -129,6 +129,11 @@ TEST_CASE(
       "to F32"));
   CHECK(contains(findings_over(head, [](Index i, Index key) { return key >= 64 || key > i - 16; }),
                  "it equals exact attention without the causal mask, up to rounding to F32"));
+  CompressedHead bidirectional = own;
+  bidirectional.causal = false;
+  CHECK(contains(
+      findings_over(bidirectional.of(data), [&](Index i, Index key) { return own.sees(i, key); }),
+      "it equals exact attention under a causal mask, up to rounding to F32"));
   Problem without_sink = head;
   without_sink.rule = nullptr;
   Matrix z = make_instance(*backends().front(), without_sink, "exact", {}).apply(head.v).z;

@@ -179,6 +179,18 @@ TEST_CASE("law: the oracle's recall is that of a column of the oracle with as ma
       // selects alike where no two are equal but for rounding.
       CHECK(its.oracle->value == doctest::Approx(oracle.share.value));
     }
+  // Where the last block is shorter, also if few queries or none select another one.
+  for (const Index n : {100, 65, 130}) {
+    const Problem longer = make_data(Data::gaussian, n, 6, 3, false);
+    for (const char* blocks : {"1", "2"}) {
+      const Instance x = make_instance(*backends().front(), longer, "oracle",
+                                       {{"block", "64"}, {"blocks", blocks}}),
+                     exact = make_instance(*backends().front(), longer, "exact", {});
+      const SelectedRecall its = selected_recall(*x.bound, *exact.bound, run);
+      CAPTURE(n);
+      if (its.oracle) CHECK(its.oracle->value == doctest::Approx(its.share.value));
+    }
+  }
   const Problem head = make_data(Data::gaussian, 40, 6, 3, false);
   const Instance window = make_instance(*backends().front(), head, "window", {{"width", "4"}}),
                  exact = make_instance(*backends().front(), head, "exact", {});

@@ -238,12 +238,12 @@ TEST_CASE("conditions that are wrong are refused with what was found and expecte
              "bias at [0,1]", "NaN");
   CHECK_SAYS(problem_of(source_with({real_tensor("bias", {4}, {0, 0, HUGE_VALF, 0})}), {}), "Inf");
   CHECK_SAYS(problem_of(source_with({real_tensor("bias", {4}, {0, 1, 2, 3e38f})}), {}),
-             "bias at [0,3] is 3.00e+38", "up to 1e30");
+             "bias at [0,3] is 3×10³⁸", "up to 1e30");
   CHECK_SAYS(
       problem_of(source_with({real_tensor("alibi", {2}, {1, 2e29f})}), {.head = 1}),
-      "slope of head 1 is 2.00e+29; expected a magnitude up to 1.25e+29, for biases up to 1e30");
+      "slope of head 1 is 2×10²⁹; expected a magnitude up to 1.25×10²⁹, for biases up to 1e30");
   CHECK_SAYS(problem_of(source_with({real_tensor("sinks", {2}, {1, -3e38f})}), {.head = 1}),
-             "sink of head 1 is -3.00e+38; expected a magnitude up to 1e30");
+             "sink of head 1 is -3×10³⁸; expected a magnitude up to 1e30");
   for (const char* window : {"0", "-1", "2.5", "x", ""}) {
     CAPTURE(window);
     CHECK_SAYS(source_with({}, {{"window", window}}), "metadata 'window'", "1 or more");

@@ -128,7 +128,8 @@ TEST_CASE("frames of a source in another order are said to be none, and clusters
   Problem head = make_data(Data::gaussian, 64, 4, 3, false);
   const auto notes = [&](const char* id) {
     std::string all;
-    for (const std::string& note : make_plan(*backends().front(), head, id, {})->notes) all += note;
+    const auto plan = make_plan(*backends().front(), head, id, {});
+    for (const std::string& note : plan->notes) all += note;
     return all;
   };
   for (const char* id : {"sta", "svg", "radial", "svg2"}) {

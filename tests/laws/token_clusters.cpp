@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <set>
 
 #include "data/draw_purpose.h"
@@ -116,6 +117,21 @@ TEST_CASE("clusters of equal tokens: one holds them all, and the others are empt
           std::set<std::int32_t>{0});
     CHECK(clusters.sizes == std::vector<Index>{20, 0, 0, 0});
     CHECK(clusters.means(0, 2) == 1.5F);
+  }
+}
+
+TEST_CASE("tokens that are not finite move no mean") {
+  const Problem head = make_data(Data::gaussian, 80, 4, 1, false);
+  for (const auto& backend : backends()) {
+    Matrix rows = Matrix::copy_of(head.k);
+    rows(0, 1) = std::numeric_limits<float>::quiet_NaN();
+    rows(41, 3) = std::numeric_limits<float>::infinity();
+    const TokenClusters clusters = found(*backend, rows, 6, 5);
+    for (Index m = 0; m < 6; ++m)
+      for (Index c = 0; c < 4; ++c) CHECK(std::isfinite(clusters.means(m, c)));
+    CHECK(std::set(clusters.of_token.begin(), clusters.of_token.end()).size() == 6);
+    CHECK(clusters.of_token[0] == 0);
+    CHECK(std::accumulate(clusters.sizes.begin(), clusters.sizes.end(), Index{0}) == 80);
   }
 }
 

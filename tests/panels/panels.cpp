@@ -324,6 +324,17 @@ TEST_CASE("a subtitle has two parameters, and leaves out what only a causal mask
   CHECK(subtitle_of(reference_variant(), {}, false, &metrics) == "softmax, the reference");
 }
 
+TEST_CASE("a choice that is not the default is named in a subtitle, however late it comes") {
+  const Variant& variant = find_variant("nvfp4");
+  const auto subtitle = [&](const Settings& settings) {
+    return subtitle_of(variant, values_of(variant, settings), false, nullptr);
+  };
+  CHECK(subtitle({}) == "smoothed, qkv");
+  CHECK(subtitle({{"weights", "nvfp4"}}) == "smoothed, weights nvfp4");
+  CHECK(subtitle({{"keys", "unsmoothed"}, {"weights", "nvfp4"}}) == "unsmoothed, weights nvfp4");
+  CHECK(subtitle({{"rounded", "kv"}, {"weights", "nvfp4"}}) == "smoothed, kv");
+}
+
 TEST_CASE("outputs that are not computed yet are labelled so") {
   Scene scene = hyper_scene();
   scene.computation.output = {};

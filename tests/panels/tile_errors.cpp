@@ -230,6 +230,11 @@ TEST_CASE("a given z is held against the pairs that its file keeps") {
       head, p, [&](Index i, Index j) { return in_tile(i, j, tile, wrong) ? 0.0 : kept(i, j); }));
   CHECK(contains(caption_of(skips), "in queries 24 to 31, keys 8 to 11"));
   CHECK(contains(caption_of(skips), "leaving it out explains 100 %"));
+  // Its weights are not those of the kept pairs: only rows have an error that is known.
+  const Raster share = tiles_of(skips, "share", tile);
+  CHECK(share.values(24, 0) > 0.01f);
+  CHECK(share.values(24, 0) == share.values(24, 36));
+  CHECK(contains(caption_of(skips), "holds z without weights"));
 }
 
 TEST_CASE("wrong tiles say how they lie") {

@@ -69,6 +69,24 @@ TEST_CASE("kept pairs without z and p are a column that is computed, and says wh
   CHECK_FALSE(table->item(column, 1)->text().startsWith("read from the file"));
 }
 
+TEST_CASE("only a result with weights of its own is said to have any") {
+  const QTemporaryDir folder;
+  const std::vector<float> numbers(48 * 8, 0.5f);
+  for (const bool has_weights : {false, true}) {
+    std::vector<OutTensor> tensors;
+    for (const char* name : {"q", "k", "v", "z"}) tensors.push_back({name, {1, 48, 8}, numbers});
+    if (has_weights) tensors.push_back({"p", {1, 48, 48}, std::vector<float>(48 * 48, 1.0f / 48)});
+    const QString path = folder.filePath(has_weights ? "p.safetensors" : "z.safetensors");
+    write_safetensors(path.toStdString(), tensors, {});
+    Window window(path);
+    REQUIRE(window.settle());
+    const auto* warnings = window->findChild<QLabel*>("column_warnings");
+    REQUIRE(warnings);
+    CHECK(warnings->text().contains("Entries of P may be negative") == has_weights);
+    CHECK(warnings->text().contains("need not sum to 1") == has_weights);
+  }
+}
+
 TEST_CASE("the column says what its output equals in place of its own mask") {
   const QTemporaryDir folder;
   const QString path = folder.filePath("run.safetensors");

@@ -16,6 +16,8 @@
 #include <cmath>
 
 #include "input/open_source.h"
+#include "input/session_file.h"
+#include "temporary_directory.h"
 #include "view_values.h"
 #include "window/docks/pointer_box.h"
 #include "window/harness.h"
@@ -62,6 +64,22 @@ TEST_CASE("a first look has as many rows as the canvas shows at once") {
   }
   // A long head has no row that takes long.
   CHECK(first_views(9, 8192).size() < first_views(9, 512).size());
+}
+
+TEST_CASE("a session that is opened at first has the rows that it had") {
+  const TemporaryDirectory folder;
+  SessionFile file{
+      .session = standard_session(small.toStdString(), 9), .content_hash = {}, .layout = {}};
+  file.session.views = first_views();
+  const std::string path = folder / "two.fovea.json";
+  write_session(path, file);
+  QSettings().clear();
+  MainWindow window(make_low_priority_backend());
+  window.resize(1920, 1080);
+  window.show();
+  window.open_at_first(QString::fromStdString(path));
+  REQUIRE(wait_until([&] { return window.study().source() && window.study().panels_ready(); }));
+  CHECK(window.study().session().views == first_views());
 }
 
 TEST_CASE("up to 1024 tokens a pixel is one entry, beyond that a whole number of them") {

@@ -14,6 +14,7 @@
 #include "evaluate/resident_use.h"
 #include "input/open_source.h"
 #include "io/atomic_file.h"
+#include "papers/median.h"
 #include "report/json_output.h"
 #include "session/session.h"
 
@@ -44,7 +45,7 @@ class BenchFolder {
   std::string path_;
 };
 
-/// Ascending keys, one of each of as many stretches, the last of them the query's own.
+/// Ascending keys, one of each of as many stretches of those that the query sees.
 void put_list(Index query, Index most, bool causal, Index keys, Random& random,
               std::vector<std::int32_t>& list) {
   const Index seen = causal ? query + 1 : keys, count = std::min(most, seen);
@@ -110,11 +111,6 @@ struct Contestant {
   double multiply_adds = 0, live = 0;
   std::vector<double> select_ms, apply_ms;  // of the rounds
 };
-
-double median_of(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
 
 SelectionFigures::Opened open_lists(const SelectionOptions& options, const Backend& backend,
                                     const std::stop_token& stop) {

@@ -34,8 +34,7 @@ void BackendOptions::add_to(CLI::App& command) {
       .add_option("--precision", precision,
                   "Precision of products: fp32; with CUDA also, on tensor cores, bf16, fp16 and "
                   "fp32-split, which has the errors of fp32; with --backend auto, fp32 uses "
-                  "fp32-split where "
-                  "that is expected to be faster")
+                  "fp32-split where that is expected to be faster")
       ->check(CLI::IsMember(precision_choices()))
       ->capture_default_str();
   command

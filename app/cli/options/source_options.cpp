@@ -53,10 +53,8 @@ void SourceOptions::add_to(CLI::App& command, bool required) {
       "SOURCE", what,
       "A .safetensors or .npz file, a directory of .npy files, a text, a tokenizer's .json, an "
       "image, a model (its folder, a .gguf file, its name in the local cache of Hugging Face's "
-      "hub, "
-      "bundled:text or bundled:image) with --text or --input, or "
-      "synthetic:NAME?n=...&d=...&seed=... "
-      "(hmatrix, gaussian, clusters, smooth, needle, golden)");
+      "hub, bundled:text or bundled:image) with --text or --input, or "
+      "synthetic:NAME?n=...&d=...&seed=... (hmatrix, gaussian, clusters, smooth, needle, golden)");
   source->check(refuse_empty);
   if (required) source->required();
   add_model_to(command);

@@ -60,12 +60,16 @@ QStringList warnings_of(const Study& study, const ColumnState& state) {
   if (state.diagnostics && !state.stale)
     for (const std::string& sentence : sentences_of(*state.diagnostics)) notes << to_qt(sentence);
   if (head.problem) notes << mask_note(variant, head.problem->is_causal());
-  const bool is_softmax =
-      variant.imported && state.computation && !is_read(state.computation->op->plan());
+  // A result that was read may have other weights, unless it has none.
+  const auto is_softmax = [&] {
+    if (!variant.imported || !state.computation) return false;
+    const Plan& plan = state.computation->op->plan();
+    return !is_read(plan) || !has_entries(plan);
+  };
   const bool is_recurrence = variant.reference && head.problem && head.problem->recurrence;
-  if (is_recurrence || (!variant.rows_sum_to_one && !is_softmax))
+  if (is_recurrence || (!variant.rows_sum_to_one && !is_softmax()))
     notes << "Rows of P need not sum to 1.";
-  if (is_recurrence || (variant.signed_entries && !is_softmax))
+  if (is_recurrence || (variant.signed_entries && !is_softmax()))
     notes << "Entries of P may be negative.";
   const auto has_other_tokens = [&] {
     const Sequence &its = sequence_of(*head.source, head.key.choice.layer),
