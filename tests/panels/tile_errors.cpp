@@ -185,7 +185,7 @@ TEST_CASE("two tiles that a kernel left out are found together") {
         CHECK(raster.values(i, j) > 0.01f);
       else
         CHECK(raster.values(i, j) < 1e-6f);  // fp32
-  CHECK(contains(caption_of(scene), "leaving it out and 1 other tile explains 100 %"));
+  CHECK(contains(caption_of(scene), "leaving it out with 1 other tile explains 100 %"));
 }
 
 TEST_CASE("where no tile explains a given z, all tiles of its queries have the error") {
