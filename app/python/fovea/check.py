@@ -79,7 +79,8 @@ def difference(call: Call, head: int = 0, short_logits: bool = True) -> Optional
         return None
     errors = numpy.abs(output - model)[some].max(axis=1)
     group = call.heads // int(call.k.shape[0])
-    values = [call.v] + [call.compressed["v_extra"]] * ("v_extra" in (call.compressed or {}))
+    extra = (call.compressed or {}).get("v_extra")
+    values = [call.v] if extra is None else [call.v, extra]
     size = max(float(numpy.abs(numbers_of(array[head // group])).max()) for array in values)
     rounding = max(ROUNDING.get(type_of(call.z), 2.0**-23), 2.0**-23)
     of_logits = rounding if short_logits else 2.0**-23
