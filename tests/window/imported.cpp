@@ -84,6 +84,14 @@ TEST_CASE("only a result with weights of its own is said to have any") {
     REQUIRE(warnings);
     CHECK(warnings->text().contains("Entries of P may be negative") == has_weights);
     CHECK(warnings->text().contains("need not sum to 1") == has_weights);
+    // There is nothing to time.
+    const auto labels = window->findChildren<QLabel*>();
+    const auto says = [&](const char* words) {
+      return std::ranges::any_of(
+          labels, [&](const QLabel* label) { return label->text().contains(words); });
+    };
+    CHECK(says("not computed here"));
+    CHECK_FALSE(says("press F5"));
   }
 }
 

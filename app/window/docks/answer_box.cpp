@@ -172,7 +172,9 @@ void AnswerBox::show_figures(const ColumnState& state) {
                         : ratio->equal()     ? QString("≈ 1 ×")
                         : ratio->undecided() ? QString("? ×")
                                              : to_qt(short_text(*ratio)));
-  time_.word->setText(!ratio               ? QString("as fast: not measured, press F5")
+  const bool was_read = state.computation && is_read(state.computation->op->plan());
+  time_.word->setText(was_read             ? QString("as fast: not computed here")
+                      : !ratio             ? QString("as fast: not measured, press F5")
                       : ratio->undecided() ? "as fast: " + to_qt(to_text(*ratio))
                       : ratio->interval    ? "as fast " + interval_of(*ratio)
                                            : QString("as fast, few runs"));
