@@ -8,6 +8,7 @@
 #include "analysis/block_mask.h"
 #include "analysis/cost.h"
 #include "analysis/support.h"
+#include "data/random.h"
 #include "laws/kept_pairs.h"
 #include "laws/operator_cases.h"
 
