@@ -12,6 +12,11 @@
 namespace fovea {
 namespace {
 
+std::string full_text() {
+  return "A session has at most " + std::to_string(most_session_columns) +
+         " columns: remove one first";
+}
+
 constexpr std::chrono::seconds soon{1};  // after each other
 
 template <class T>
@@ -278,11 +283,6 @@ void SessionEditor::duplicate_column() {
   insert_copy([](Column&) {});
 }
 
-static std::string full_text() {
-  return "A session has at most " + std::to_string(most_session_columns) +
-         " columns: remove one first";
-}
-
 std::string SessionEditor::draw_rectangle(bool includes) {
   const auto at = static_cast<std::size_t>(study_.selected_column());
   const auto& chosen = study_.selection();
@@ -324,7 +324,7 @@ std::string SessionEditor::draw_rectangle(bool includes) {
 void SessionEditor::draw_on(const std::shared_ptr<const Computation>& computation, Index block,
                             const DrawnRectangle& added) {
   const RequestId id{RequestKind::drawing};
-  if (const auto before = drawing_.computation.lock(); before && before != computation)
+  if (study_.draws() && drawing_.computation.lock() != computation)
     emit study_.reported(
         "The pairs of another column were still being read: draw the rectangle on it again");
   if (drawing_.computation.lock() != computation || !study_.requests().is_pending(id, computation))

@@ -1,6 +1,7 @@
 // Pairs that are drawn with the mouse: a rectangle, and a key that includes or excludes its pairs.
 #include <doctest/doctest.h>
 
+#include <QSignalSpy>
 #include <QStatusBar>
 #include <atomic>
 #include <future>
@@ -111,13 +112,18 @@ struct BusyEngine {
   }
 };
 
-TEST_CASE(
-    "pairs of a variant are read on the engine's thread, and the rectangle is there at once") {
-  Window window(small);
+/// Exact attention and a window, which is the selected column.
+void choose_window_column(Window& window) {
   show(window, {find_view("heatmap"), find_view("mask")}, {"exact", "window"});
   take_focus(window);
   press(window, Qt::Key_2);
   REQUIRE(window.settle());
+}
+
+TEST_CASE(
+    "pairs of a variant are read on the engine's thread, and the rectangle is there at once") {
+  Window window(small);
+  choose_window_column(window);
   BusyEngine busy(window);
   window.study().select({10, 21}, {0, 7});
   press(window, Qt::Key_I);
@@ -147,10 +153,7 @@ TEST_CASE(
 
 TEST_CASE("drawing on the pairs of a variant can be cancelled") {
   Window window(small);
-  show(window, {find_view("heatmap"), find_view("mask")}, {"exact", "window"});
-  take_focus(window);
-  press(window, Qt::Key_2);
-  REQUIRE(window.settle());
+  choose_window_column(window);
   BusyEngine busy(window);
   window.study().select({10, 21}, {0, 7});
   press(window, Qt::Key_I);
@@ -163,6 +166,7 @@ TEST_CASE("drawing on the pairs of a variant can be cancelled") {
   CHECK(window.study().session().columns.size() == 2);
   // Where the column is another one by then, it says so and draws nothing.
   BusyEngine again(window);
+  QSignalSpy said(&window.study(), &Study::reported);
   press(window, Qt::Key_I);
   REQUIRE(window.study().draws());
   window->change("columns", [](Session& s) { s.columns[1].seed += 1; });
@@ -171,6 +175,31 @@ TEST_CASE("drawing on the pairs of a variant can be cancelled") {
   REQUIRE(window.settle());
   REQUIRE(window.study().session().columns.size() == 1);
   CHECK(window.study().session().columns[0].variant == "exact");
+  REQUIRE(said.size() == 1);
+  CHECK(said.front().front().toString().contains("has changed: draw the rectangle again"));
+}
+
+TEST_CASE("a rectangle on another column is said to be dropped only while it waits") {
+  Window window(small);
+  show(window, {find_view("heatmap")}, {"exact", "window", "fixed"});
+  take_focus(window);
+  REQUIRE(window.settle());
+  BusyEngine busy(window);
+  QSignalSpy said(&window.study(), &Study::reported);
+  const auto draw_on = [&](Qt::Key column) {
+    press(window, column);
+    window.study().select({10, 21}, {0, 7});
+    press(window, Qt::Key_I);
+    REQUIRE(window.study().draws());
+  };
+  draw_on(Qt::Key_2);
+  window.trigger("cancel");
+  draw_on(Qt::Key_3);
+  CHECK(said.isEmpty());
+  draw_on(Qt::Key_2);
+  REQUIRE(said.size() == 1);
+  CHECK(said.front().front().toString().contains("draw the rectangle on it again"));
+  busy.released.set_value();
 }
 
 TEST_CASE("the pairs of a column are saved in the form that is chosen") {
