@@ -48,7 +48,7 @@ class Canvas : public GlWidget {
   /// The panel that keys act on: the name of its row is highlighted, and it is scrolled into view.
   void set_current(int view, int column);
 
-  /// How many rows with so many columns are seen without scrolling.
+  /// How many rows are seen without scrolling if there are this many columns.
   int rows_in_sight(int columns) const;
   /// The side of a panel in device pixels: finer rasters show no more.
   int panel_pixels() const;

@@ -23,7 +23,8 @@ constexpr double unknown_error = std::numeric_limits<double>::quiet_NaN();
 // What is held at once: entries of P, and numbers of what tiles give to rows of z.
 constexpr Index held_entries = Index{1} << 22, held_shares = Index{1} << 25;
 constexpr Index fewest_rows = 16;
-// A given error is explained by at most so many tiles, each for so many of its numbers.
+// At most `most_tiles` explain the error of a given z, and one for each `equations_of_tile`
+// numbers.
 constexpr Index most_tiles = 4, equations_of_tile = 16;
 
 TileMap columns_of(MatrixView m, IndexRange cols) {
@@ -199,17 +200,17 @@ class TileErrorFinder {
     return all;
   }
 
+  /// The errors of all tiles of a band, and what explains them.
+  struct BandErrors {
+    std::vector<double> errors, factors;
+    double explained = 0;  // share of the squared error
+    Index others = 0;      // tiles beside one that explain it
+  };
+
   /// The errors of the tiles of a band: into pixels. The largest of those in view.
   double add_band(const ReadBand& band) {
-    std::vector<double> errors, factors(static_cast<std::size_t>(tiles_), 1);
-    double explained = 0;
-    Index others = 0;
-    if (found_.measure == TileMeasure::rows)
-      errors.assign(static_cast<std::size_t>(tiles_), error_of_rows(band));
-    else if (found_.measure == TileMeasure::explained)
-      errors = explained_errors(band, explained, factors, others);
-    else
-      errors = weight_errors(band);
+    const BandErrors its =
+        found_.measure == TileMeasure::explained ? explained_errors(band) : known_errors(band);
     const IndexRange rows = band.stands_for.intersected(view_.rows),
                      pixels = pixels_of(rows, view_.rows, view_.down),
                      tiles{view_.cols.begin / view_.tile.keys,
@@ -219,15 +220,17 @@ class TileErrorFinder {
     double largest = 0;
     for (Index t = tiles.begin; t < tiles.end; ++t) {
       const auto at = static_cast<std::size_t>(t);
-      const double error = std::isnan(errors[at]) ? HUGE_VAL : errors[at];
+      const double error = std::isnan(its.errors[at]) ? HUGE_VAL : its.errors[at];
       largest = std::max(largest, error);
       if (counts && error > found_.worst.error)
-        found_.worst = {queries_of(band.band), keys_of(t), error, explained, factors[at], others};
+        found_.worst = {queries_of(band.band), keys_of(t),      error,
+                        its.explained,         its.factors[at], its.others};
       const IndexRange across =
           pixels_of(keys_of(t).intersected(view_.cols), view_.cols, view_.across);
       for (Index r = pixels.begin; r < pixels.end; ++r)
         for (Index c = across.begin; c < across.end; ++c)
-          found_.errors(r, c) = larger_or_nan(found_.errors(r, c), static_cast<float>(errors[at]));
+          found_.errors(r, c) =
+              larger_or_nan(found_.errors(r, c), static_cast<float>(its.errors[at]));
     }
     return largest;
   }
@@ -235,6 +238,14 @@ class TileErrorFinder {
   static IndexRange pixels_of(IndexRange tokens, IndexRange view, Index pixels) {
     return {pixel_of(tokens.begin - view.begin, view.size(), pixels),
             pixel_of(tokens.end - 1 - view.begin, view.size(), pixels) + 1};
+  }
+
+  /// Where nothing is to be explained.
+  BandErrors known_errors(const ReadBand& band) {
+    const auto count = static_cast<std::size_t>(tiles_);
+    return {found_.measure == TileMeasure::rows ? std::vector<double>(count, error_of_rows(band))
+                                                : weight_errors(band),
+            std::vector<double>(count, 1)};
   }
 
   double error_of_rows(const ReadBand& band) const {
@@ -376,8 +387,7 @@ class TileErrorFinder {
     return std::max(0.0, 1 - unexplained / z.error.squaredNorm());
   }
 
-  std::vector<double> explained_errors(const ReadBand& band, double& explained,
-                                       std::vector<double>& factors, Index& others) {
+  BandErrors explained_errors(const ReadBand& band) {
     const auto count = static_cast<std::size_t>(tiles_);
     std::vector<TileFloats> shares(count);
     std::vector<Eigen::VectorXd> masses(count);
@@ -425,27 +435,27 @@ class TileErrorFinder {
     bool wrong = false;
     for (Index r = 0; r < all; ++r) {
       const Index i = band.rows[static_cast<std::size_t>(r)];
-      const double its = error.row(r).norm();
+      const double apart = error.row(r).norm();
       wrong =
-          wrong || !(its <= (*budget_)(i, spread[static_cast<std::size_t>(r)], z.row(r).norm()));
-      if (view_.rows.contains(i)) of_query(i) = static_cast<float>(its);
+          wrong || !(apart <= (*budget_)(i, spread[static_cast<std::size_t>(r)], z.row(r).norm()));
+      if (view_.rows.contains(i)) of_query(i) = static_cast<float>(apart);
     }
     if (wrong) found_.wrong_bands.push_back(band.band);
     const double norm = z.norm(), relative = ratio(whole, norm * norm);
-    std::vector<double> errors(count, relative);
+    BandErrors its{std::vector<double>(count, relative), std::vector<double>(count, 1)};
     Explanation found{std::clamp<Index>(all * dv_ / equations_of_tile, 1, most_tiles), {}, {}, 0};
     if (wrong && std::isfinite(whole)) explain({z, given, error}, shares, masses, found);
-    explained = found.share;
-    if (found.share < TileErrors::mostly) return errors;
-    std::ranges::fill(errors, 0.0);
-    others = std::ssize(found.tiles) - 1;
+    its.explained = found.share;
+    if (found.share < TileErrors::mostly) return its;
+    std::ranges::fill(its.errors, 0.0);
+    its.others = std::ssize(found.tiles) - 1;
     for (std::size_t f = 0; f < found.tiles.size(); ++f) {
       const auto at = static_cast<std::size_t>(found.tiles[f]);
-      factors[at] = 1 + found.less_one[static_cast<Index>(f)];
-      errors[at] = std::abs(found.less_one[static_cast<Index>(f)]) *
-                   direction_of(shares[at], masses[at], given).norm() / norm;
+      its.factors[at] = 1 + found.less_one[static_cast<Index>(f)];
+      its.errors[at] = std::abs(found.less_one[static_cast<Index>(f)]) *
+                       direction_of(shares[at], masses[at], given).norm() / norm;
     }
-    return errors;
+    return its;
   }
 
   const Diagnosis& of_;

@@ -30,7 +30,7 @@ enum class TileMeasure {
   rows
 };
 
-/// Where the largest error lies; of a given z, that which rounding does not explain.
+/// Where the largest error lies. Errors of a given z count if rounding does not explain them.
 struct WorstTile {
   IndexRange queries, keys;
   double error = 0;      // as in TileErrors::errors; 0: there is none; infinite: z is not finite

@@ -29,7 +29,7 @@ View weights_view();
 std::vector<View> views_of_matrix();
 /// Those that a first start shows.
 std::vector<View> first_views();
-/// The same, and others up to so many rows for a head of n tokens.
+/// The same and others, at most `rows` of them, for a head of n tokens.
 std::vector<View> first_views(std::size_t rows, Index n);
 
 /// For test programs: one more row, at the end. Call it before anything uses the table.
