@@ -15,7 +15,7 @@ constexpr std::array table{
     RequestTraits{.kind = RequestKind::row, .priority = 60, .text = "Reading the row"},
     RequestTraits{
         .kind = RequestKind::selection, .priority = 60, .text = "Measuring the selection"},
-    RequestTraits{.kind = RequestKind::drawing,
+    RequestTraits{.kind = RequestKind::drawn_pairs,
                   .priority = 58,
                   .text = "Reading the pairs of the column",
                   .apart = true},

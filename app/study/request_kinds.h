@@ -43,7 +43,7 @@ enum class RequestKind : int {
   pair,         // what is under the pointer
   row,          // a row of P; column: of the canvas; -1 - h: exact attention of head h
   selection,    // statistics of the selected rectangle
-  drawing,      // the pairs of a column, on which a person draws
+  drawn_pairs,  // the pairs of a column, on which a person draws
   map,          // a picture of a long head's map, for a row and a column of the canvas
   panel,        // a panel, for a row and a column of the canvas
   curve,        // a panel of one query, which follows the pointer

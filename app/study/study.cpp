@@ -376,7 +376,7 @@ void Study::select(IndexRange rows, IndexRange cols) {
 }
 
 void Study::cancel() {
-  if (draws()) return requests_.cancel({RequestKind::drawing}), update_later();
+  if (reads_drawn_pairs()) return requests_.cancel({RequestKind::drawn_pairs}), update_later();
   const bool was_opening = opening();
   opening_.cancel();
   requests_.pause();

@@ -120,7 +120,9 @@ class Study : public QObject {
   /// edit of it: a step is shown as a whole, unless it takes long.
   bool holds_step() const { return held_since_.has_value(); }
   /// The panels are ready, and no change waits for an update.
-  bool settled() const { return !update_timer_.isActive() && panels_ready() && !draws(); }
+  bool settled() const {
+    return !update_timer_.isActive() && panels_ready() && !reads_drawn_pairs();
+  }
   /// A map becomes finer or exact, or exact attention of a long head is being computed.
   bool refining() const {
     return (cells_.refining() || maps_.computes_exact()) && !opening() && !paused();
@@ -129,10 +131,11 @@ class Study : public QObject {
   bool fully_refined() const { return settled() && !cells_.refining(); }
 
   /// Pairs are read on which a person draws.
-  bool draws() const { return requests_.is_pending({RequestKind::drawing}); }
+  bool reads_drawn_pairs() const { return requests_.is_pending({RequestKind::drawn_pairs}); }
   /// There is work that a person waits for.
   bool can_cancel() const {
-    return opening() || draws() || (!paused() && source() && (!panels_ready() || refining()));
+    return opening() || reads_drawn_pairs() ||
+           (!paused() && source() && (!panels_ready() || refining()));
   }
   /// Stops all work; what is there stays. The next change, or `resume`, computes again.
   void cancel();

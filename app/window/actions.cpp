@@ -269,10 +269,11 @@ class Actions : public QObject {
         "H");
     const auto draw = [this](bool includes) {
       if (!may_add_columns()) return;
-      if (const std::string fault = editor_.draw_rectangle(includes); !fault.empty())
+      if (const std::string fault = window_.workspace().drawing.draw(includes); !fault.empty())
         window_.workspace().show_status(to_qt(fault));
     };
-    connect(&editor_, &SessionEditor::drawn, this, [this] { navigation_.follow_column(); });
+    connect(&window_.workspace().drawing, &PairDrawing::drawn, this,
+            [this] { navigation_.follow_column(); });
     add(menu, "include_pairs", "I&nclude the selected pairs", "I", [draw] { draw(true); });
     add(menu, "exclude_pairs", "E&xclude the selected pairs", "X", [draw] { draw(false); });
     menu->addSeparator();

@@ -11,6 +11,7 @@
 #include "study/background.h"
 #include "study/effect_run.h"
 #include "study/learning_run.h"
+#include "study/pair_drawing.h"
 #include "study/session_editor.h"
 #include "study/study.h"
 #include "study/validation_run.h"
@@ -32,6 +33,7 @@ struct Workspace {
   std::shared_ptr<Background> background;
   Study study;
   SessionEditor editor{study};
+  PairDrawing drawing{study, editor};
   LearningRun learning{study, editor};
   EffectRun effect{study, editor};
   ValidationRun validation{study, editor, learning};

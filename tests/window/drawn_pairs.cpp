@@ -128,7 +128,7 @@ TEST_CASE(
   window.study().select({10, 21}, {0, 7});
   press(window, Qt::Key_I);
   CHECK(window.study().session().columns.size() == 2);
-  CHECK(window.study().draws());
+  CHECK(window.study().reads_drawn_pairs());
   CHECK(window.study().can_cancel());
   const Index n = window.study().length();
   const Index block = drawn_block(values_for_length(drawn_variant(), n));
@@ -142,7 +142,7 @@ TEST_CASE(
   busy.released.set_value();
   REQUIRE(window.settle());
   REQUIRE(window.study().session().columns.size() == 3);
-  CHECK_FALSE(window.study().draws());
+  CHECK_FALSE(window.study().reads_drawn_pairs());
   DrawnPairs expected =
       drawn_from(window.study().columns()[1].computation->op->plan(), {block, block});
   expected.add(snapped({10, 21}, {0, 7}));
@@ -158,7 +158,7 @@ TEST_CASE("drawing on the pairs of a variant can be cancelled") {
   window.study().select({10, 21}, {0, 7});
   press(window, Qt::Key_I);
   window.trigger("cancel");
-  CHECK_FALSE(window.study().draws());
+  CHECK_FALSE(window.study().reads_drawn_pairs());
   CHECK_FALSE(window.study().paused());
   busy.released.set_value();
   REQUIRE(wait_until([&] { return !window.study().requests().is_pending(BusyEngine::id); }));
@@ -168,7 +168,7 @@ TEST_CASE("drawing on the pairs of a variant can be cancelled") {
   BusyEngine again(window);
   QSignalSpy said(&window.study(), &Study::reported);
   press(window, Qt::Key_I);
-  REQUIRE(window.study().draws());
+  REQUIRE(window.study().reads_drawn_pairs());
   window->change("columns", [](Session& s) { s.columns[1].seed += 1; });
   window->editor().remove_column();
   again.released.set_value();
@@ -190,7 +190,7 @@ TEST_CASE("a rectangle on another column is said to be dropped only while it wai
     press(window, column);
     window.study().select({10, 21}, {0, 7});
     press(window, Qt::Key_I);
-    REQUIRE(window.study().draws());
+    REQUIRE(window.study().reads_drawn_pairs());
   };
   draw_on(Qt::Key_2);
   window.trigger("cancel");
