@@ -66,7 +66,7 @@ std::vector<Index> BatchItems::layers_of(const Source& source) const {
   const auto count = static_cast<Index>(source.layers.size());
   if (!plan_.layers) {
     for (Index layer = 0; layer < count; ++layer)
-      if (source.layers[static_cast<std::size_t>(layer)].has_qk()) layers.push_back(layer);
+      if (source.layers[layer].has_qk()) layers.push_back(layer);
     if (layers.empty())
       throw InputError(source.path, "holds only attention matrices; expected Q, K and V");
     return layers;
@@ -79,7 +79,7 @@ std::vector<Index> BatchItems::layers_of(const Source& source) const {
       throw InputError(plan_.path, where + source.path + " has the layers 0 to " +
                                        std::to_string(count - 1) + ", " + layer_label(source, 0) +
                                        " and so on");
-    if (!source.layers[static_cast<std::size_t>(*layer)].has_qk())
+    if (!source.layers[*layer].has_qk())
       throw InputError(plan_.path, where + "there " + source.path +
                                        " holds only an attention matrix; expected Q, K and V");
     layers.push_back(*layer);
@@ -105,7 +105,7 @@ void BatchItems::add_source(std::size_t place, const std::stop_token& stop) {
   SourceFiles& files = files_.emplace_back();
   for (const auto& file : source.files) files.push_back(file->closed());
   for (const Index layer : layers_of(source)) {
-    const Layer& of = source.layers[static_cast<std::size_t>(layer)];
+    const Layer& of = source.layers[layer];
     BatchHead head{.source = place,
                    .layer = layer,
                    .layer_name = layer_label(source, layer),

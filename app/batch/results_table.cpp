@@ -54,7 +54,7 @@ class Columns {
       if (known_.insert(*key).second)
         names_.insert(names_.begin() + static_cast<std::ptrdiff_t>(place), *key);
       else
-        place = static_cast<std::size_t>(std::ranges::find(names_, *key) - names_.begin());
+        place = std::ranges::find(names_, *key) - names_.begin();
   }
   const std::vector<std::string>& names() const { return names_; }
 
@@ -99,8 +99,7 @@ std::size_t ResultsTable::add(const std::string& where, std::string line) {
 }
 
 std::size_t ResultsTable::failed() const {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(rows_, [](const auto& row) { return row.second.failed; }));
+  return std::ranges::count_if(rows_, [](const auto& row) { return row.second.failed; });
 }
 
 void ResultsTable::write_lines(std::ostream& out) const {

@@ -36,7 +36,7 @@ double covered(Index numbers, double pixels) {
 // The largest power of two below the numbers of a pixel, so that it covers less than 2 blocks. A
 // power of two stays the same over most of a zoom.
 Index block_of(double each) {
-  return Index(std::bit_floor(std::uint64_t(std::max(each + 0.01, 1.0))));
+  return std::bit_floor(std::uint64_t(std::max(each + 0.01, 1.0)));
 }
 
 void set_colours(QOpenGLShaderProgram& program, const ValueColours& range, int norm) {

@@ -63,7 +63,7 @@ void add_part(ImDrawList& list, const ImDrawList& all, const drawing::HalfPlane&
       std::array<ImDrawVert, 3> triangle;
       for (unsigned k = 0; k < 3; ++k)
         triangle[k] =
-            all.VtxBuffer[int(command.VtxOffset + all.IdxBuffer[int(command.IdxOffset + i + k)])];
+            all.VtxBuffer[int(command.VtxOffset + all.IdxBuffer[command.IdxOffset + i + k])];
       const auto corners = cut(triangle, part);
       const int count = int(corners.size());
       if (count < 3) continue;

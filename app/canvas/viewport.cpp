@@ -36,8 +36,8 @@ Viewport zoomed(const Viewport& v, double factor, double row, double col, Length
   factor = std::max(factor, std::min(least(lengths.queries) / rows, least(lengths.keys) / cols));
   Viewport out{row + (v.row_begin - row) * factor, row + (v.row_end - row) * factor,
                col + (v.col_begin - col) * factor, col + (v.col_end - col) * factor};
-  clamp_axis(out.row_begin, out.row_end, double(lengths.queries));
-  clamp_axis(out.col_begin, out.col_end, double(lengths.keys));
+  clamp_axis(out.row_begin, out.row_end, lengths.queries);
+  clamp_axis(out.col_begin, out.col_end, lengths.keys);
   return out;
 }
 

@@ -15,7 +15,7 @@ namespace {
 std::vector<ExploredHead> heads_of(const HeadOptions& options, const Source& source) {
   std::vector<ExploredHead> heads;
   for (const Index layer : options.layers_in(source)) {
-    const Layer& of = source.layers[static_cast<std::size_t>(layer)];
+    const Layer& of = source.layers[layer];
     if (!of.has_qk() && options.layer == "all") continue;
     for (const Index head : options.heads_of(source, layer))
       heads.push_back(
@@ -72,8 +72,8 @@ void ExplorationOptions::add_to(CLI::App& command, const std::string& standard_l
 }
 
 std::string Exploration::time_text() const {
-  return plural(static_cast<Index>(trials.size()), "trial") + " in " +
-         format_time(1e3 * all_seconds) + ", the first after " + format_time(1e3 * first_seconds);
+  return plural(trials.size(), "trial") + " in " + format_time(1e3 * all_seconds) +
+         ", the first after " + format_time(1e3 * first_seconds);
 }
 
 Exploration opened_source(const ExplorationOptions& options,
@@ -92,7 +92,7 @@ double CountProgress::done(std::size_t count, std::size_t all, const char* of) {
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
   if (passed.count() - told_ < told_every || count == all) return passed.count();
   told_ = passed.count();
-  console_.err << count << of << plural(static_cast<Index>(all), noun_) << '\n';
+  console_.err << count << of << plural(all, noun_) << '\n';
   return passed.count();
 }
 

@@ -71,11 +71,11 @@ FitValidation::FitValidation(const std::vector<std::string>& files, const Source
   SourceOptions other = from;
   other.open.last_model = &model;
   other.open.tensors.clear();
-  const Layer& layer = learned.layers[static_cast<std::size_t>(heads.layer_in(learned))];
+  const Layer& layer = learned.layers[heads.layer_in(learned)];
   for (const std::string& file : files) {
     Source& source = sources_.emplace_back(
         other.load_from(address_of_other(file, from.address()), stop, threads));
-    const Layer& its = source.layers[static_cast<std::size_t>(heads.layer_in(source))];
+    const Layer& its = source.layers[heads.layer_in(source)];
     if (its.heads() != layer.heads())
       throw InputError(file, plural(its.heads(), "head") + " found; expected " +
                                  std::to_string(layer.heads()) +

@@ -98,8 +98,7 @@ MeasuredInputs measure_inputs(const ExplorationOptions& options, const Console& 
       if (!first_error) first_error = std::current_exception();
       out.failed.emplace_back(inputs[i].model_input.value_or(inputs[i].what), error.what());
     }
-    if (inputs.size() > 1)
-      console.err << i + 1 << " of " << plural(Index(inputs.size()), "input") << '\n';
+    if (inputs.size() > 1) console.err << i + 1 << " of " << plural(inputs.size(), "input") << '\n';
   }
   if (out.inputs.empty()) std::rethrow_exception(first_error);
   for (std::string& note : notes_over(out.notes_of_inputs)) out.notes.push_back(std::move(note));

@@ -9,8 +9,8 @@ namespace {
 constexpr std::size_t line_length = 100;
 
 std::size_t letters_in(const std::string& text) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+  return std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
 }
 
 /// Without the numbers that choices stand for: "{a->0,b->1}" becomes "{a,b}".

@@ -91,7 +91,7 @@ Panel parts_panel(std::span<const ReplacedPart> parts, Index layers, Index heads
       const auto place = its == chosen.end() ? 0 : 1 + (its - chosen.begin());
       grid.values(head, layer) = static_cast<float>(place);
     }
-  grid.high = static_cast<double>(parts.size());
+  grid.high = parts.size();
   return {.title = "Attention of each head", .body = std::move(grid)};
 }
 

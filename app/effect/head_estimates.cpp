@@ -33,7 +33,7 @@ HeadEstimates::HeadEstimates(std::shared_ptr<const Source> source, ReplacedPart 
     : source_(std::move(source)),
       part_(std::move(part)),
       chosen_(std::move(chosen)),
-      found_(static_cast<std::size_t>(chosen_.layers() * chosen_.heads())) {}
+      found_(chosen_.layers() * chosen_.heads()) {}
 
 void HeadEstimates::step(const Backend& backend, Run& run) {
   if (complete()) return;
@@ -44,7 +44,7 @@ void HeadEstimates::step(const Backend& backend, Run& run) {
     return false;
   }();
   double whole = 0;
-  std::vector<double> changes(static_cast<std::size_t>(heads));
+  std::vector<double> changes(heads);
   for (Index head = 0; any && head < heads; ++head) {
     const Problem problem = problem_of(*source_, {.layer = layer, .head = head}, run.stop);
     const auto output_of = [&](const ComputeRequest& request) {
@@ -55,18 +55,17 @@ void HeadEstimates::step(const Backend& backend, Run& run) {
     whole += squared_norm(exact);
     if (!chosen_.has(layer, head)) continue;
     const Values values = values_for_length(*part_.variant, problem.keys(), part_.settings);
-    changes[static_cast<std::size_t>(head)] = squared_distance(
+    changes[head] = squared_distance(
         output_of({.variant = part_.variant, .values = values, .seed = part_.seed}), exact);
   }
   for (Index head = 0; head < heads; ++head)
     if (chosen_.has(layer, head))
-      found_[static_cast<std::size_t>(layer * heads + head)] =
-          whole > 0 ? std::sqrt(changes[static_cast<std::size_t>(head)] / whole) : 0;
+      found_[layer * heads + head] = whole > 0 ? std::sqrt(changes[head] / whole) : 0;
   ++next_;
 }
 
 std::optional<double> HeadEstimates::of(Index layer, Index head) const {
-  return found_[static_cast<std::size_t>(layer * chosen_.heads() + head)];
+  return found_[layer * chosen_.heads() + head];
 }
 
 }  // namespace fovea

@@ -28,7 +28,7 @@ std::vector<std::string> texts_in(const Json& answer, const char* name) {
 std::vector<double> row_in(const TensorFile& tensors, const std::string& name) {
   for (const NamedTensor& tensor : tensors.tensors) {
     if (tensor.name != name || tensor.dtype != "F64" || tensor.shape.size() != 1) continue;
-    std::vector<double> row(static_cast<std::size_t>(tensor.shape[0]));
+    std::vector<double> row(tensor.shape[0]);
     tensor.bytes->read(tensor.begin, std::as_writable_bytes(std::span(row)));
     return row;
   }

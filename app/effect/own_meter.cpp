@@ -99,7 +99,7 @@ class OwnMeter : public EffectMeter {
                          "file that fovea fit or fovea compute has written");
       const auto count = std::ssize(origin->heads);
       for (Index slice = 0; slice < count; ++slice) {
-        const Index head = origin->heads[static_cast<std::size_t>(slice)];
+        const Index head = origin->heads[slice];
         if (origin->layer < 0 || origin->layer >= layers() || head < 0 || head >= heads())
           throw InputError(file, "is of layer " + std::to_string(origin->layer) + ", head " +
                                      std::to_string(head) + "; the model has " +

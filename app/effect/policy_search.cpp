@@ -128,7 +128,7 @@ void PolicySearch::add_trial(MeasuredPolicy trial) {
 std::string PolicySearch::doing() const {
   if (!effects_.complete())
     return std::to_string(effects_.found().size()) + " of " +
-           plural(static_cast<Index>(effects_.count()), "single replacement") + " measured";
+           plural(effects_.count(), "single replacement") + " measured";
   return "measuring policy " + std::to_string(trials_.size() + 1);
 }
 

@@ -43,13 +43,13 @@ void draw_marks(Ink& ink, const Plot& plot, const Panel& panel, const Figure& fi
   const bool pairs = !std::holds_alternative<Strip>(panel.body);
   const Rect& where = plot.where;
   const auto rows = [&](IndexRange range) {
-    const double top = plot.y(double(range.begin)), bottom = plot.y(double(range.end));
+    const double top = plot.y(range.begin), bottom = plot.y(range.end);
     return Rect{where.x, top, where.width, bottom - top};
   };
   ink.push_clip(where);
   if (pairs && figure.selection) {
     const auto& [queries, keys] = *figure.selection;
-    const double left = plot.x(double(keys.begin)), right = plot.x(double(keys.end));
+    const double left = plot.x(keys.begin), right = plot.x(keys.end);
     draw_frame(ink, rows(queries).intersected({left, where.y, right - left, where.height}),
                {255, 255, 255});
   }

@@ -98,9 +98,7 @@ void check_pages_name(const std::string& path) {
 void write_pages(const std::string& path, const Pages& pages) {
   check_pages_name(path);
   const std::string bytes = ends_in(path, "html") ? html_of(pages) : pdf_of(pages).toStdString();
-  write_atomically(path, [&](std::ostream& file) {
-    file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  });
+  write_atomically(path, [&](std::ostream& file) { file.write(bytes.data(), bytes.size()); });
 }
 
 }  // namespace fovea

@@ -267,7 +267,7 @@ void write_figure(const std::string& path, const Figure& figure, const Run& run)
   }
   out.close();
   const QByteArray bytes = out.data();
-  write_atomically(path, std::string_view(bytes.data(), std::size_t(bytes.size())), run.stop);
+  write_atomically(path, std::string_view(bytes.data(), bytes.size()), run.stop);
 }
 
 }  // namespace fovea

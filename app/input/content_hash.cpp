@@ -49,7 +49,7 @@ ContentHash::ContentHash(SourceFiles files)
 bool ContentHash::advance() {
   if (file_ == files_.size()) return false;
   const FileBytes& file = *files_[file_];
-  piece_.resize(static_cast<std::size_t>(std::min(piece_bytes, file.size() - at_)));
+  piece_.resize(std::min(piece_bytes, file.size() - at_));
   file.read(at_, piece_);
   EVP_DigestUpdate(hash_.get(), piece_.data(), piece_.size());
   at_ += std::ssize(piece_);

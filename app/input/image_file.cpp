@@ -211,7 +211,7 @@ QImage decode(QImageReader& reader, QSize target) {
 /// `area` of the image, over white.
 Picture picture_of(const QImage& image, QRect area) {
   Picture out{area.width(), area.height(), {}};
-  out.rgb.reserve(static_cast<std::size_t>(out.width * out.height * 3));
+  out.rgb.reserve(out.width * out.height * 3);
   for (int y = area.top(); y <= area.bottom(); ++y) {
     const auto* line = reinterpret_cast<const QRgb*>(image.constScanLine(y)) + area.left();
     for (int x = 0; x < area.width(); ++x) {

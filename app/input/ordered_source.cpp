@@ -19,7 +19,7 @@ bool holds_the_rest(const ImageGrid& grid, Index n) {
 
 /// Why the attention of the layer is that of its order; empty if it is not.
 std::string order_dependence(const Source& source, Index layer) {
-  const Layer& its = source.layers[static_cast<std::size_t>(layer)];
+  const Layer& its = source.layers[layer];
   if (!its.lengths().equal())
     return std::to_string(its.queries()) + " queries and " + std::to_string(its.keys()) + " keys";
   if (has_own_keys(source, layer)) return "other tokens as keys than as queries";
@@ -43,8 +43,7 @@ template <class T>
 void reorder_list(std::vector<T>& list, const Order& order) {
   std::vector<T> before = std::exchange(list, {});
   if (before.size() != order->size()) return;  // it is of other tokens
-  for (const std::int32_t token : *order)
-    list.push_back(std::move(before[static_cast<std::size_t>(token)]));
+  for (const std::int32_t token : *order) list.push_back(std::move(before[token]));
 }
 
 /// False if something of it had to be left out.
@@ -71,12 +70,12 @@ std::shared_ptr<const PatchOrder> order_of_patches(const ImageGrid& grid,
   const Index n = std::ssize(order), prefix = grid.prefix;
   if (!holds_the_rest(grid, n)) return nullptr;
   auto patches = std::make_shared<PatchOrder>();
-  patches->place.resize(static_cast<std::size_t>(n - prefix));
+  patches->place.resize(n - prefix);
   for (Index i = prefix; i < n; ++i) {
-    const Index patch = order[static_cast<std::size_t>(i)] - prefix;
+    const Index patch = order[i] - prefix;
     if (patch < 0) return nullptr;
     patches->patch.push_back(static_cast<std::int32_t>(patch));
-    patches->place[static_cast<std::size_t>(patch)] = static_cast<std::int32_t>(i - prefix);
+    patches->place[patch] = static_cast<std::int32_t>(i - prefix);
   }
   return patches;
 }
@@ -149,7 +148,7 @@ Source in_order(Source source, const std::string& text) {
       throw InputError(source.path, layer_label(source, l) + " has " + why +
                                         "; expected heads that have the same attention whatever "
                                         "the order of their tokens is");
-    const Index n = source.layers[static_cast<std::size_t>(l)].queries();
+    const Index n = source.layers[l].queries();
     if (!orders.contains(n)) orders.emplace(n, LengthOrder(source, text, n));
   }
   bool left_out = false;

@@ -65,7 +65,7 @@ class PictureProcess {
   std::string line() {
     while (!process_.canReadLine() && process_.bytesAvailable() <= qsizetype(longest_answer_line))
       wait();
-    return process_.readLine(qint64(longest_answer_line)).toStdString();
+    return process_.readLine(longest_answer_line).toStdString();
   }
 
   void read(std::uint8_t* pixels, qsizetype count) {
@@ -166,13 +166,13 @@ ImageFile read_image(const FileBytes& file, int patch, int max_side, const std::
   if (max_side < 0)
     throw UsageError("--max-side is " + std::to_string(max_side) + "; expected 0 or more");
   const std::string& path = file.path();
-  require_memory(static_cast<double>(file.size()), path);
+  require_memory(file.size(), path);
   PictureProcess process(path, stop, decoder);
   process.start(patch, max_side);
   process.send(file);
   PictureHead head = read_picture_answer(process.line(), path, patch);
   const auto bytes = static_cast<std::size_t>(head.width * head.height * 3);
-  require_memory(static_cast<double>(bytes), path, "Fewer pixels need less");
+  require_memory(bytes, path, "Fewer pixels need less");
   Picture picture{head.width, head.height, std::vector<std::uint8_t>(bytes)};
   process.read(picture.rgb.data(), std::ssize(picture.rgb));
   return {

@@ -447,7 +447,7 @@ void check_session(const Session& session, const Source& source) {
   if (session.layer < 0 || session.layer >= layers)
     throw InputError(where, "layer " + std::to_string(session.layer) + " of the session: " +
                                 std::to_string(layers) + " layers are in the file");
-  const Index heads = source.layers[static_cast<std::size_t>(session.layer)].heads();
+  const Index heads = source.layers[session.layer].heads();
   if (session.head < 0 || session.head >= heads)
     throw InputError(where, "head " + std::to_string(session.head) + " of the session: " +
                                 std::to_string(heads) + " heads are in the layer");

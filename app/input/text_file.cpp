@@ -14,7 +14,7 @@ namespace fovea {
 namespace {
 
 std::vector<std::string> split_words(std::string_view text, const std::stop_token& stop) {
-  const QString unicode = QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+  const QString unicode = QString::fromUtf8(text.data(), text.size());
   QTextBoundaryFinder finder(QTextBoundaryFinder::Word, unicode);
   std::vector<std::string> words;
   for (qsizetype begin = 0, end = finder.toNextBoundary(); end >= 0;

@@ -19,7 +19,7 @@ QByteArray json_of(const QJsonObject& object) {
 }
 
 void write_answer(QIODevice& socket, const QByteArray& json) {
-  socket.write(QByteArray::fromStdString(wire_length(static_cast<std::uint64_t>(json.size()))));
+  socket.write(QByteArray::fromStdString(wire_length(json.size())));
   socket.write(json);
 }
 
@@ -65,10 +65,9 @@ void LiveConnection::read() {
     while (!ended_ && !opening_ && socket_->bytesAvailable() > 0) {
       if (!has_room()) return silence_.stop();
       const std::span<std::byte> room = reader_.room();
-      const qint64 got =
-          socket_->read(reinterpret_cast<char*>(room.data()), static_cast<qint64>(room.size()));
+      const qint64 got = socket_->read(reinterpret_cast<char*>(room.data()), room.size());
       if (got <= 0) break;
-      reader_.filled(static_cast<std::size_t>(got));
+      reader_.filled(got);
       if (const auto token = reader_.take_token()) take_token(*token);
       if (greeted_ && !reader_.is_in_the_middle())
         silence_.stop();

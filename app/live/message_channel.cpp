@@ -55,7 +55,7 @@ void MessageChannel::send(const Json& content, const std::vector<OutTensor>& ten
                                ? ::send(descriptor, rest.data(), part, MSG_NOSIGNAL | MSG_DONTWAIT)
                                : ::write(descriptor, rest.data(), part);
       if (sent >= 0)
-        rest = rest.subspan(static_cast<std::size_t>(sent));
+        rest = rest.subspan(sent);
       else if (may_come_later(errno)) {
         if (Clock::now() >= deadline) throw UnavailableError("the other process takes no message");
         wait_for(descriptor, POLLOUT);
@@ -78,7 +78,7 @@ std::optional<WireMessage> MessageChannel::receive(const std::stop_token& stop) 
   if (size == 0 || size > most_message_bytes)
     throw InputError("a message", "would have " + std::to_string(size) + " bytes; from 1 to " +
                                       std::to_string(most_message_bytes) + " are expected");
-  require_memory(static_cast<double>(size), "a message");
+  require_memory(size, "a message");
   while (have_ < size) {  // a length is only a claim: memory grows as bytes arrive
     if (frame_->size() == have_)
       frame_->resize(std::min<std::uint64_t>(size, std::max(2 * have_, piece)));

@@ -36,7 +36,7 @@ Shares shares_of(const Problem& problem, const Backend& backend, Run& run) {
   const Computation exact = compute_exact(problem, backend, run);
   const std::vector<double> squares = column_squares(problem, exact.output.lse, backend, run);
   const auto from = squares.begin() + std::min<Index>(first_columns, std::ssize(squares) - 1);
-  const double n = double(problem.n());
+  const double n = problem.n();
   return {std::ranges::max(squares) / n, *std::max_element(from, squares.end()) / n};
 }
 
@@ -62,7 +62,7 @@ SeriesPlot plot_of(const std::vector<Index>& lengths, const std::vector<AtLength
                  {.name = "∝ 1/n"}};
   plot.lengths = lengths;
   for (std::size_t l = 0; l < lengths.size(); ++l) {
-    const double n = double(lengths[l]), greatest = std::ranges::max(found[l].later),
+    const double n = lengths[l], greatest = std::ranges::max(found[l].later),
                  inverse = median_of(found[0].later) * double(lengths[0]) / n;
     plot.series[0].points.push_back(quartiles_at(lengths[l], found[l].later));
     plot.series[1].points.push_back(quartiles_at(lengths[l], found[l].all));

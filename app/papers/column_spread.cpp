@@ -41,7 +41,7 @@ PaperResult spread_of_columns(const PaperTask& task, Run& run) {
     plot.curves.push_back(std::move(curve));
     run.reached(double(layer + 1) / double(source.layers.size()));
   }
-  const double n = double(longest);
+  const double n = longest;
   const std::string n_text = std::to_string(longest);
   plot.levels = {{0, "1"},
                  {std::log10(norm_of_t2t_vit), "T2T-ViT, n = 3136"},

@@ -48,8 +48,7 @@ PaperResult exact_with_one_leaf(const PaperTask& task, Run& run) {
   double chi = 0;
   const auto layers = static_cast<Index>(task.example.layers.size());
   for (Index layer = 0; layer < layers; ++layer) {
-    for (Index head = 0; head < task.example.layers[static_cast<std::size_t>(layer)].heads();
-         ++head) {
+    for (Index head = 0; head < task.example.layers[layer].heads(); ++head) {
       run.check();
       const Problem problem = problem_of(task.example, {.layer = layer, .head = head});
       Run quiet = run.quiet();

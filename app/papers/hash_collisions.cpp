@@ -45,7 +45,7 @@ Matrix vectors_at_angles() {
 std::vector<Collisions> measured_collisions(int r, const Backend& backend, Run& run) {
   std::vector<Collisions> found(std::size(angles));
   const Matrix x = vectors_at_angles();
-  Random random(0, static_cast<std::uint64_t>(r));
+  Random random(0, r);
   Run quiet = run.quiet();
   const std::int32_t last = (1 << r) - 1;
   for (int trial = 0; trial < hashes_drawn; ++trial) {

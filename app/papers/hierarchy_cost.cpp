@@ -36,14 +36,14 @@ std::vector<double> blocks_of(const Plan& plan) {
 }
 
 void add_blocks(const std::vector<double>& blocks, PaperResult& result) {
-  const double n = double(n_stated), first = n / double(block_side);
+  const double n = n_stated, first = n / double(block_side);
   result.numbers.push_back({"levels", "M, levels", std::log2(first), double(blocks.size())});
   double sum = 0;
   for (std::size_t l = 0; l < blocks.size(); ++l) {
     result.numbers.push_back(
         {"blocks_" + std::to_string(l),
          "N_b(" + std::to_string(l) + "), blocks of level " + std::to_string(l) + "",
-         first / std::exp2(double(l)), blocks[l]});
+         first / std::exp2(l), blocks[l]});
     sum += blocks[l];
   }
   result.numbers.push_back({"blocks_sum", "Blocks of all levels, 2 N_b(0)", 2 * first, sum,
@@ -51,7 +51,7 @@ void add_blocks(const std::vector<double>& blocks, PaperResult& result) {
 }
 
 void add_costs(const Cost& banded, const Cost& nested, PaperResult& result) {
-  const double n = double(n_stated), d = double(head_width), area = n * double(block_side);
+  const double n = n_stated, d = head_width, area = n * double(block_side);
   const std::string quadrant = "an outer block lacks the quadrant of the level below";
   result.numbers.push_back(
       {"entries", "Entries of the coarse matrices, 5 L N_r", 5 * area, banded.pairs, quadrant});

@@ -14,7 +14,7 @@ constexpr const char* variant_ids[] = {"tf", "tc"};
 
 /// The first, the middle and the last layer.
 std::vector<Index> layers_of(const Source& source) {
-  const auto all = static_cast<Index>(source.layers.size()), count = std::min(all, most_layers);
+  const Index all = source.layers.size(), count = std::min(all, most_layers);
   std::vector<Index> layers;
   for (Index l = 0; l < count; ++l) layers.push_back(count > 1 ? l * (all - 1) / (count - 1) : 0);
   return layers;
@@ -64,7 +64,7 @@ void add_numbers(const LearningRecord& record, const std::string& place, const s
 
 PaperResult leaves_while_learning(const PaperTask& task, Run& run) {
   const std::vector<Index> layers = layers_of(task.example);
-  const double all = double(layers.size() * std::size(variant_ids));
+  const double all = layers.size() * std::size(variant_ids);
   PaperResult result;
   double done = 0;
   Index n = 0;
@@ -86,9 +86,8 @@ PaperResult leaves_while_learning(const PaperTask& task, Run& run) {
     }
   }
   result.notes = {
-      "One head of each of " + plural(Index(layers.size()), "layer") +
-          " of a trained encoder (head " + std::to_string(shown_head_index) +
-          ", n = " + std::to_string(n) +
+      "One head of each of " + plural(layers.size(), "layer") + " of a trained encoder (head " +
+          std::to_string(shown_head_index) + ", n = " + std::to_string(n) +
           "), height 6, learned alone for the outputs of exact attention, from a median tree, "
           "whose leaves are even. TC-attention learns the weights α of the depths, too. The paper "
           "trains the whole model, and draws its leaves without stating numbers.",

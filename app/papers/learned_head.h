@@ -13,7 +13,7 @@ inline constexpr Index shown_head_index = 1;  // 0 if a layer has one head
 inline constexpr Index all_steps = 300;       // of learning
 
 inline Problem shown_head(const Source& source, Index layer) {
-  const Index heads = source.layers[static_cast<std::size_t>(layer)].heads();
+  const Index heads = source.layers[layer].heads();
   return problem_of(source, {.layer = layer, .head = std::min(shown_head_index, heads - 1)});
 }
 

@@ -40,7 +40,7 @@ Matrix cut(const Matrix& a, Index distance) {
 
 /// Entries that a window stores.
 double stored_of_window(Index n, Index distance) {
-  return double(n * (2 * distance + 1) - distance * (distance + 1));
+  return n * (2 * distance + 1) - distance * (distance + 1);
 }
 
 /// ‖A − B‖_F / ‖A‖_F of the B whose blocks are those of A cut to their ranks.

@@ -47,8 +47,7 @@ PaperResult replaced_layers(const PaperTask& task, Run& run) {
   LayerCurve curve({.variant = &hyper, .settings = {}, .seed = 0, .heads = "all"}, meter->layers(),
                    points);
   while (!curve.complete()) {
-    const auto done = static_cast<double>(curve.found().size()),
-               all = static_cast<double>(curve.count());
+    const double done = curve.found().size(), all = curve.count();
     Run part = run.part(done / all, (done + 1) / all);
     curve.step(*meter, part);
   }

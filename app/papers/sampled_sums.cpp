@@ -42,7 +42,7 @@ Estimates estimates_of(const std::vector<std::vector<double>>& ratio) {
     deviations.push_back(deviation);
     out.covered += std::abs(mean - 1) <= normal_interval * deviation / std::sqrt(count);
   }
-  out.rows = double(deviations.size());
+  out.rows = deviations.size();
   if (deviations.empty()) return out;
   double squares = 0;
   for (const auto& of_seed : ratio) {

@@ -41,7 +41,7 @@ struct MeanOfSeeds {
 };
 
 MeanOfSeeds mean_with_error(const std::vector<double>& values) {
-  const double count = double(values.size());
+  const double count = values.size();
   double sum = 0, squares = 0;
   for (const double x : values) sum += x;
   for (const double x : values) squares += std::pow(x - sum / count, 2);

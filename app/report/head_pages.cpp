@@ -33,8 +33,7 @@ const Measure& measure_named(const std::string& id) {
 std::string scale_text(const HeadPagesRequest& request) {
   const double scale = request.problem.scale;
   const bool stated = stated_scale(request.source, request.layer) == scale;
-  const bool standard =
-      format_plain(scale) == format_plain(1 / std::sqrt(static_cast<double>(request.problem.d())));
+  const bool standard = format_plain(scale) == format_plain(1 / std::sqrt(request.problem.d()));
   return format_plain(scale) + (stated     ? ", " + statement_text(request.source)
                                 : standard ? ", 1/√d"
                                            : ", as chosen");
@@ -302,7 +301,7 @@ class HeadPages {
     add(Verbatim{in_.recipe.command});
   }
 
-  const Layer& layer() const { return in_.source.layers[static_cast<std::size_t>(in_.layer)]; }
+  const Layer& layer() const { return in_.source.layers[in_.layer]; }
 
   const HeadPagesRequest& in_;
   Run& run_;

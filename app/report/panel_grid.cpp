@@ -70,7 +70,7 @@ ComputeRequest PanelGrid::request_for(std::size_t column) const {
 std::size_t PanelGrid::head_of(std::size_t column) {
   const HeldProblem* held = column < request_.held.size() ? request_.held[column].get() : nullptr;
   const auto known = std::ranges::find(heads_, held, &Head::held);
-  if (known != heads_.end()) return static_cast<std::size_t>(known - heads_.begin());
+  if (known != heads_.end()) return known - heads_.begin();
   heads_.push_back(
       {.held = held, .reference = {held ? held->problem : request_.problem}, .exact_map = {}});
   return heads_.size() - 1;

@@ -82,7 +82,7 @@ std::vector<Index> layer_numbers(const std::vector<TriagedHeadRow>& heads, const
   std::set<Index> triaged, numbers;
   for (const TriagedHeadRow& head : heads) {
     triaged.insert(head.layer);
-    numbers.insert(named[static_cast<std::size_t>(head.layer)]);
+    numbers.insert(named[head.layer]);
   }
   return numbers.size() == triaged.size() && !numbers.contains(-1) ? named : places;
 }
@@ -176,14 +176,13 @@ MInferenceConfig minference_config(const std::vector<TriagedHeadRow>& heads, con
   // Heads of each layer that are not named; -1 if the layer has no triaged head.
   std::vector<Index> missing(layers, -1);
   for (const TriagedHeadRow& head : heads) {
-    const auto number = static_cast<std::size_t>(numbers[static_cast<std::size_t>(head.layer)]);
-    if (missing[number] < 0)
-      missing[number] = source.layers[static_cast<std::size_t>(head.layer)].heads();
+    const auto number = static_cast<std::size_t>(numbers[head.layer]);
+    if (missing[number] < 0) missing[number] = source.layers[head.layer].heads();
     --missing[number];
     out.layers[number][std::to_string(head.head)] = minference_entry(head.triage);
   }
   for (std::size_t number = 0; number < missing.size(); ++number)
-    if (missing[number] != 0) out.incomplete.push_back(static_cast<Index>(number));
+    if (missing[number] != 0) out.incomplete.push_back(number);
   return out;
 }
 

@@ -89,7 +89,7 @@ void follow_source(Session& session, const std::string& source) {
 Session continued_session(const Session& before, Index n_before, const Source& source,
                           std::vector<WaitingColumn>& waiting) {
   Session session = first_session(source);
-  const Layer& layer = source.layers[static_cast<std::size_t>(session.layer)];
+  const Layer& layer = source.layers[session.layer];
   const Session untouched = standard_session({}, n_before);
   session.settings = before.settings;
   session.settings.ranges.clear();
@@ -123,13 +123,12 @@ Session continued_session(const Session& before, Index n_before, const Source& s
 Session session_going_on(const Session& before, Index n_before, const Source& source) {
   const Session first = first_session(source);
   const bool same_head =
-      before.layer < std::ssize(source.layers) &&
-      before.head < source.layers[static_cast<std::size_t>(before.layer)].heads();
+      before.layer < std::ssize(source.layers) && before.head < source.layers[before.layer].heads();
   Session session = before;
   session.source = first.source;
   session.layer = same_head ? before.layer : first.layer;
   session.head = same_head ? before.head : first.head;
-  const Layer& layer = source.layers[static_cast<std::size_t>(session.layer)];
+  const Layer& layer = source.layers[session.layer];
   std::vector<WaitingColumn> left_out;
   session.columns =
       fitted_columns(with_waiting(before, n_before, {}), session.source, layer.keys(), left_out);
@@ -155,7 +154,7 @@ void follow_length(Session& next, const Session& shown, Index n_before, Index n)
 std::vector<Span> continued_spans(const Session& before, const Source& of_before,
                                   const Session& next, const Source& source) {
   const auto lengths = [](const Source& of, const Session& session) {
-    return of.layers[static_cast<std::size_t>(session.layer)].lengths();
+    return of.layers[session.layer].lengths();
   };
   const bool same =
       lengths(of_before, before) == lengths(source, next) &&

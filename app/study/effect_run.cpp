@@ -111,7 +111,7 @@ QString EffectRun::obstacle_of(const Column& column) {
 
 std::optional<ReplacedPart> EffectRun::part() const {
   if (!obstacle().isEmpty()) return {};
-  return part_of(study_.session().columns[static_cast<std::size_t>(study_.selected_column())]);
+  return part_of(study_.session().columns[study_.selected_column()]);
 }
 
 std::vector<ReplacedPart> EffectRun::candidates() const {

@@ -13,7 +13,7 @@ std::vector<ExploredHead> heads_in(const Source& source, HeadScope scope,
                                    const HeadChoice& choice) {
   std::vector<ExploredHead> heads;
   for (Index l = 0; l < std::ssize(source.layers); ++l) {
-    const Layer& layer = source.layers[static_cast<std::size_t>(l)];
+    const Layer& layer = source.layers[l];
     if (!layer.has_qk() || (scope != HeadScope::source && l != choice.layer)) continue;
     for (Index h = 0; h < layer.heads(); ++h)
       if (scope != HeadScope::head || h == choice.head)

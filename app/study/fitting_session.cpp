@@ -14,7 +14,7 @@ bool is_within(const Viewport& v, Lengths lengths) {
 
 Session fitting_session(Session session, const Source& source) {
   session.layer = std::clamp<Index>(session.layer, 0, std::ssize(source.layers) - 1);
-  const Layer& layer = source.layers[static_cast<std::size_t>(session.layer)];
+  const Layer& layer = source.layers[session.layer];
   session.head = std::clamp<Index>(session.head, 0, layer.heads() - 1);
   const Lengths lengths = layer.lengths();
   if (!is_within(session.viewport, lengths)) session.viewport = whole(lengths);

@@ -102,18 +102,18 @@ std::optional<double> HeadCards::error(Index layer, Index head) {
 }
 
 std::size_t HeadCards::missing_cards() {
-  return std::size_t(std::ranges::count_if(
-      chosen_, [this](const Head& head) { return !known(head).cards.find(key_of(head)); }));
+  return std::ranges::count_if(
+      chosen_, [this](const Head& head) { return !known(head).cards.find(key_of(head)); });
 }
 
 std::size_t HeadCards::missing_errors() {
   const std::optional<Column> of = column();
   if (!of) return 0;
   ComputeKey key{{}, *of};
-  return std::size_t(std::ranges::count_if(chosen_, [&](const Head& head) {
+  return std::ranges::count_if(chosen_, [&](const Head& head) {
     key.head = key_of(head);
     return !known(head).errors.find(key);
-  }));
+  });
 }
 
 // Small heads come several at a time: an update of the study for each would take longer than they.
@@ -180,7 +180,7 @@ bool HeadCards::request_measures(bool idle) {
   Heads heads;
   const auto& layers = subject_.source->layers;
   for (Index l = 0; l < std::ssize(layers); ++l)
-    for (Index h = 0; h < layers[static_cast<std::size_t>(l)].heads(); ++h) heads.push_back({l, h});
+    for (Index h = 0; h < layers[l].heads(); ++h) heads.push_back({l, h});
   return request(
       heads, key_of({0, 0}), &Known::measures,
       [](const Source& source, const HeadKey& key, const Backend& backend, Run& run) {

@@ -35,7 +35,7 @@ bool HeadMaps::waits_for_first_estimate() const {
   const Session& session = subject_.session;
   const auto reference = results_.exact_column(0);
   if (!reference || !exact.error.empty()) return false;
-  const Column& column = results_.columns()[static_cast<std::size_t>(*reference)].column;
+  const Column& column = results_.columns()[*reference].column;
   if (!std::ranges::count(session.views, weights_view()) || !shows(weights_view(), column))
     return false;
   return std::ranges::none_of(maps_.answers(), [&](const Cache::Answer& map) {

@@ -146,8 +146,7 @@ std::optional<std::size_t> LearningRun::column_of_run() const {
   const auto& columns = study_.session().columns;
   if (columns != columns_) {
     const auto from = continued_columns(columns_, columns);
-    column_ =
-        static_cast<std::size_t>(std::ranges::find(from, static_cast<int>(column_)) - from.begin());
+    column_ = std::ranges::find(from, static_cast<int>(column_)) - from.begin();
     columns_ = columns;
   }
   if (column_ >= std::min(columns.size(), study_.columns().size())) return {};

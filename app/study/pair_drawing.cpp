@@ -1,6 +1,7 @@
+#include "study/pair_drawing.h"
+
 #include <algorithm>
 
-#include "study/pair_drawing.h"
 #include "input/session_file.h"
 #include "study/session_editor.h"
 #include "variants/drawn.h"

@@ -56,8 +56,8 @@ void PanelCells::update() {
 }
 
 void PanelCells::update_cell(int row, int column, Cell& cell) {
-  const View view = subject_.session.views[static_cast<std::size_t>(row)];
-  const ColumnState& state = results_.columns()[static_cast<std::size_t>(column)];
+  const View view = subject_.session.views[row];
+  const ColumnState& state = results_.columns()[column];
   if (subject_.shows_matrix() ? lacks_matrix(cell) : lacks_results(view, column, cell)) return;
   cell.key = panel_key(view, state);
   if (maps_.shows(view, state.column))
@@ -93,7 +93,7 @@ bool PanelCells::lacks_matrix(Cell& cell) const {
 
 /// Whether the panel waits for a computation, or that failed; then the cell says so.
 bool PanelCells::lacks_results(View view, int column, Cell& cell) const {
-  const ColumnState& state = results_.columns()[static_cast<std::size_t>(column)];
+  const ColumnState& state = results_.columns()[column];
   const HeadState& head = results_.head_of(state);
   const ColumnState& exact = head.exact;
   const bool lacks_exact = view->needs_exact && !exact.computation;

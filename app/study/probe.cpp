@@ -11,14 +11,13 @@ auto result_of(const Answer* answer) {
 }  // namespace
 
 const Probe::RowCache::Answer* Probe::row(int column, Index query) {
-  const ColumnState& its = results_.columns()[static_cast<std::size_t>(column)];
+  const ColumnState& its = results_.columns()[column];
   const ColumnState& exact = results_.exact_of(its);
   return its.key == exact.key ? exact_row(column, query) : read(its, column, query);
 }
 
 const Probe::RowCache::Answer* Probe::exact_row(int column, Index query) {
-  const ColumnState& exact =
-      results_.exact_of(results_.columns()[static_cast<std::size_t>(column)]);
+  const ColumnState& exact = results_.exact_of(results_.columns()[column]);
   return read(exact, -1 - static_cast<int>(exact.head), query);
 }
 
@@ -36,7 +35,7 @@ std::shared_ptr<const PairReading> Probe::pair(int column) {
   const Index query = subject_.pointed.query, key = subject_.pointed.key;
   if (!inside(query, queries) || !inside(key, keys) || column >= std::ssize(results_.columns()))
     return nullptr;
-  const ColumnState& its = results_.columns()[static_cast<std::size_t>(column)];
+  const ColumnState& its = results_.columns()[column];
   const ColumnState& exact = results_.exact_of(its);
   if (!its.computation || !exact.computation) return nullptr;
   return result_of(pairs_.ask({RequestKind::pair, 0, column}, {{its.key, exact.key}, query, key},
@@ -63,12 +62,12 @@ Probe::Readings Probe::update() {
   // What is asked for last is read first: the column that is pointed at, or the first if none is.
   const int pointed = std::max(0, subject_.pointed.column),
             columns = int(results_.columns().size());
-  readings.pairs.resize(static_cast<std::size_t>(columns));
+  readings.pairs.resize(columns);
   for (int step = 1; step <= columns; ++step) {
     const int c = (pointed + step) % columns;
-    readings.pairs[static_cast<std::size_t>(c)] = pair(c);
+    readings.pairs[c] = pair(c);
   }
-  if (pointed < columns) readings.pair = readings.pairs[static_cast<std::size_t>(pointed)];
+  if (pointed < columns) readings.pair = readings.pairs[pointed];
   const auto selected = static_cast<std::size_t>(subject_.selected_column);
   if (selected >= results_.columns().size()) return readings;
   const ColumnState& column = results_.columns()[selected];

@@ -357,7 +357,7 @@ void Results::continue_columns(const std::vector<Column>& columns, const std::ve
   std::vector<ColumnState> next(columns.size());
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (from[i] >= 0 && static_cast<std::size_t>(from[i]) < columns_.size())
-      next[i] = columns_[static_cast<std::size_t>(from[i])];
+      next[i] = columns_[from[i]];
     next[i].column = columns[i];
   }
   columns_ = std::move(next);

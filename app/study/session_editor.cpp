@@ -169,9 +169,7 @@ void SessionEditor::reset_column() {
 
 void SessionEditor::choose_head(Index layer, Index head) {
   change("head", [&](Session& s) {
-    const auto lengths_of = [&](Index l) {
-      return study_.source()->layers[static_cast<std::size_t>(l)].lengths();
-    };
+    const auto lengths_of = [&](Index l) { return study_.source()->layers[l].lengths(); };
     if (const Lengths lengths = lengths_of(layer); lengths != lengths_of(s.layer)) {
       s.viewport = whole(lengths);
       s.pinned_query.reset();

@@ -59,7 +59,7 @@ OpenedSource read(const SourceToOpen& from, LastModel& last_model, const Backend
 void compute_layers(const Source& source, Index last, const Run& run) {
   const Index count = std::min(last + 1, std::ssize(source.layers));
   for (Index i = 0; i < count; ++i) {
-    const Layer& layer = source.layers[static_cast<std::size_t>(i)];
+    const Layer& layer = source.layers[i];
     if (layer.has_qk()) layer.q.bytes->prepare(run.stop);
     run.reached(static_cast<double>(i + 1) / static_cast<double>(count));
   }

@@ -14,7 +14,7 @@ std::vector<TokenGroup> groups_of(const Grouping& grouping) {
   for (const std::string& name : grouping.names) groups.push_back({.name = name});
   std::vector<IndexRange> reach(groups.size(), {grouping.n(), 0});
   for (Index i = 0; i < grouping.n(); ++i) {
-    const auto g = static_cast<std::size_t>(grouping.group[static_cast<std::size_t>(i)]);
+    const auto g = static_cast<std::size_t>(grouping.group[i]);
     ++groups[g].count;
     reach[g] = {std::min(reach[g].begin, i), i + 1};
   }

@@ -164,7 +164,7 @@ void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
   const std::string path_before = session().source;
   const int patch_before = session().patch;
   next = fitting_session(std::move(next), *source);
-  const Lengths lengths = source->layers[static_cast<std::size_t>(next.layer)].lengths();
+  const Lengths lengths = source->layers[next.layer].lengths();
   if (!as.new_source) follow_length(next, session(), length_before, lengths.keys);
 
   subject_.source = std::move(source);

@@ -158,8 +158,7 @@ class Study : public QObject {
   /// The selected column; null if there is none.
   const ColumnState* selected() const {
     const int column = selected_column();
-    return column >= 0 && column < std::ssize(columns()) ? &columns()[std::size_t(column)]
-                                                         : nullptr;
+    return column >= 0 && column < std::ssize(columns()) ? &columns()[column] : nullptr;
   }
   void select_column(int column);
   void set_dark(bool dark);

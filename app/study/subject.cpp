@@ -27,11 +27,11 @@ bool same_shape(const Source& a, const Source& b) {
 }
 
 Lengths Subject::lengths() const {
-  return source ? source->layers[static_cast<std::size_t>(session.layer)].lengths() : Lengths{};
+  return source ? source->layers[session.layer].lengths() : Lengths{};
 }
 
 bool Subject::shows_matrix() const {
-  return source && !source->layers[static_cast<std::size_t>(session.layer)].has_qk();
+  return source && !source->layers[session.layer].has_qk();
 }
 
 HeadKey Subject::head() const {

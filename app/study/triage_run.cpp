@@ -11,8 +11,7 @@ namespace {
 std::vector<ExploredHead> all_heads(const Source& source) {
   std::vector<ExploredHead> heads;
   for (Index l = 0; l < std::ssize(source.layers); ++l)
-    for (Index h = 0; h < source.layers[static_cast<std::size_t>(l)].heads(); ++h)
-      heads.push_back({.layer = l, .head = h});
+    for (Index h = 0; h < source.layers[l].heads(); ++h) heads.push_back({.layer = l, .head = h});
   return heads;
 }
 

@@ -140,13 +140,12 @@ class Actions : public QObject {
     make_rows(menu->addMenu("&Rows"));
     settings_ = add_settings(window_, *menu);
     add(menu, "row_settings", "Row se&ttings…", "S", [this] {
-      const int row = int(navigation_.view());
-      const QRectF panel = window_.canvas().panel_place(row, int(navigation_.column()));
+      const int row = navigation_.view();
+      const QRectF panel = window_.canvas().panel_place(row, navigation_.column());
       window_.row_settings().open_at(window_.canvas().mapToGlobal(panel.topLeft()).toPoint(), row);
     });
-    add(menu, "lock_range", "Lock or release the panel's ran&ge", {}, [this] {
-      window_.canvas().toggle_lock(int(navigation_.view()), int(navigation_.column()));
-    });
+    add(menu, "lock_range", "Lock or release the panel's ran&ge", {},
+        [this] { window_.canvas().toggle_lock(navigation_.view(), navigation_.column()); });
     menu->addSeparator();
     add(menu, "fit", "F&it", "F", [this] { navigation_.fit(); });
     add(menu, "zoom_in", "Zoo&m in", "+", [this] { navigation_.zoom(0.8); });

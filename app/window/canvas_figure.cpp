@@ -27,7 +27,7 @@ Panel panel_of(const CanvasModel& model, std::size_t row, std::size_t column) {
 
 /// Puts the row's two compared panels in the place of the first.
 void compose(std::vector<Panel>& row, const Comparison& comparison, const WipeBorder& border) {
-  const auto column = std::size_t(comparison.column), with = std::size_t(comparison.with);
+  const std::size_t column = comparison.column, with = comparison.with;
   const bool wiped = comparison.mode == ComparisonMode::wipe;
   if (comparison.mode == ComparisonMode::blink || std::max(column, with) >= row.size()) return;
   const Panel &first = row[column], &second = row[with];

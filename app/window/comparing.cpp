@@ -12,7 +12,7 @@ namespace {
 std::optional<int> partner_of(const Study& study, int column) {
   const int count = int(study.columns().size());
   if (count < 2) return {};
-  const ColumnState& its = study.columns()[std::size_t(column)];
+  const ColumnState& its = study.columns()[column];
   if (const auto exact = study.exact_column(its); exact && !is_reference(its.column.variant))
     return exact;
   return column + 1 < count ? column + 1 : column - 1;

@@ -155,7 +155,7 @@ void Exports::report_to(const QString& path) {
   // A report is about one head.
   session.columns.clear();
   for (int c = 0; c < int(study.columns().size()); ++c) {
-    const ColumnState& state = study.columns()[std::size_t(c)];
+    const ColumnState& state = study.columns()[c];
     const std::string why = state.column.held ? "it shows another head" : state.error;
     if (why.empty())
       session.columns.push_back(state.column);

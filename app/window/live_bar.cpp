@@ -67,7 +67,7 @@ void LiveBar::make_widgets() {
   slider_->setAccessibleName("Step");
   slider_->setToolTip("Kept steps; the last place follows the program");
   slider_->setPageStep(10);
-  connect(slider_, &QSlider::valueChanged, this, [this](int at) { go_to(std::size_t(at)); });
+  connect(slider_, &QSlider::valueChanged, this, [this](int at) { go_to(at); });
   row->addWidget(place_ = new QLabel);
   place_->setObjectName("live_place");
   row->addStretch(0);

@@ -141,7 +141,7 @@ void MainWindow::fill_canvas() {
 std::vector<View> MainWindow::first_views_in_sight() {
   if (!study().source()) return first_views();
   const int columns = int(first_session(*study().source()).columns.size());
-  return first_views(std::size_t(canvas().rows_in_sight(columns)), study().length());
+  return first_views(canvas().rows_in_sight(columns), study().length());
 }
 
 // Docks get a tab bar when they are put behind each other.

@@ -233,13 +233,13 @@ void Navigation::step_worst(int by) {
     place = std::clamp<std::ptrdiff_t>(
         std::ranges::find(order, worst_.value_or(0)) - order.begin() + by, 0,
         std::ssize(order) - 1);
-  const Index query = order[std::size_t(place)];
+  const Index query = order[place];
   worst_ = query;
   worst_of_ = column.metrics;
   go_to_loss_of(query);
   workspace_.show_status(QString("Query %1: output error |z̃ − z| %2, the %3worst of %4 for %5")
                              .arg(to_qt(study_.sequence().numbered(query)),
-                                  number_text(errors[std::size_t(query)]),
+                                  number_text(errors[query]),
                                   place > 0 ? ordinal(place + 1) + " " : QString(),
                                   QString("%1 queries").arg(order.size()), title));
 }

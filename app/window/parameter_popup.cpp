@@ -20,7 +20,7 @@ ParameterPopup::ParameterPopup(Workspace& workspace)
   // The parameters may come to depend on what was chosen.
   connect(&workspace.study, &Study::session_changed, this, [this] {
     if (!isVisible()) return;
-    form_->show_column(std::size_t(workspace_.study.selected_column()));
+    form_->show_column(workspace_.study.selected_column());
     adjustSize();
   });
 }
@@ -29,7 +29,7 @@ void ParameterPopup::open_at(QPoint place, int column) {
   const auto& columns = workspace_.study.session().columns;
   if (column < 0 || column >= std::ssize(columns) || workspace_.study.shows_matrix()) return;
   workspace_.study.select_column(column);
-  form_->show_column(std::size_t(column));
+  form_->show_column(column);
   show_on_screen(*this, place);
   form_->start_editing();
 }

@@ -30,7 +30,7 @@ void RowSettings::open_at(QPoint place, int row) {
 void RowSettings::rebuild(int row) {
   delete std::exchange(page_, new QWidget);  // before the settings that its fields show
   layout()->addWidget(page_);
-  const View view = workspace_.study.session().views[std::size_t(row)];
+  const View view = workspace_.study.session().views[row];
   own_ = own_fields(view, workspace_.study, workspace_.editor);
   auto* column = make_inner<QVBoxLayout>(page_);
   auto* form = make_inner<QFormLayout>();
@@ -45,7 +45,7 @@ void RowSettings::rebuild(int row) {
   }
   connect(choice, &QComboBox::activated, this, [this, row](int i) {
     close();
-    workspace_.editor.replace_view(row, all_views()[std::size_t(i)]);
+    workspace_.editor.replace_view(row, all_views()[i]);
   });
   form->addRow("&Row", choice);
   SettingFieldList fields;
@@ -77,7 +77,7 @@ void RowSettings::add_buttons(QBoxLayout& line, int row) {
   add("Move &down", row + 1 < rows, [&editor, row] { editor.move_view(row, row + 1); });
   add("Re&move row", rows > 1, [&editor, this, row] {
     const auto& views = workspace_.study.session().views;
-    if (row < std::ssize(views)) editor.show_view(views[std::size_t(row)], false);
+    if (row < std::ssize(views)) editor.show_view(views[row], false);
   });
 }
 

@@ -113,8 +113,7 @@ class ChoiceField : public SettingField {
   QWidget* make_bare_widget() override {
     auto* box = new QComboBox;
     for (const auto& choice : choices_) box->addItem(choice.brief);
-    QObject::connect(box, &QComboBox::activated, box,
-                     [this](int i) { choose(choices_[std::size_t(i)].value); });
+    QObject::connect(box, &QComboBox::activated, box, [this](int i) { choose(choices_[i].value); });
     follow(*box, [this, box](const ViewSettings& settings) { box->setCurrentIndex(at(settings)); });
     return box;
   }

@@ -33,7 +33,7 @@ void SpokenCanvas::say() {
 QString SpokenCanvas::of_column() const {
   const int index = study_.selected_column();
   if (index < 0 || index >= std::ssize(study_.columns())) return {};
-  const ColumnState& state = study_.columns()[std::size_t(index)];
+  const ColumnState& state = study_.columns()[index];
   QStringList numbers;
   const Problem* problem = study_.head_of(state).problem.get();
   const auto figures = figures_of(state, problem && problem->is_causal(),

@@ -155,7 +155,7 @@ void Tour::go_to(int stop) {
   if (stop < 0) return;
   if (stop >= stops()) return leave();
   stop_ = stop;
-  const Stop& shown = all_stops()[std::size_t(stop)];
+  const Stop& shown = all_stops()[stop];
   title_->setText(shown.title);
   text_->setText(shown.text);
   setAccessibleDescription(shown.title + ". " + shown.text);
@@ -176,7 +176,7 @@ void Tour::place() {
   resize(width(), heightForWidth(width()));
   constexpr int gap = 12;
   const QRect room = window_.rect().adjusted(gap, gap, -gap, -gap);
-  const QRect about = all_stops()[std::size_t(stop_)].place(window_);
+  const QRect about = all_stops()[stop_].place(window_);
   frame_->setGeometry(about.adjusted(-3, -3, 3, 3));
   frame_->setVisible(!about.isEmpty());
   QPoint at{about.center().x() - width() / 2, about.bottom() - height() - 4 * gap};

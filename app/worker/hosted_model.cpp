@@ -57,7 +57,7 @@ std::shared_ptr<const Picture> take_picture(TensorFile& tensors) {
   auto picture = std::make_shared<Picture>();
   picture->height = tensor.shape[0];
   picture->width = tensor.shape[1];
-  picture->rgb.resize(static_cast<std::size_t>(3 * picture->height * picture->width));
+  picture->rgb.resize(3 * picture->height * picture->width);
   tensor.bytes->read(tensor.begin, std::as_writable_bytes(std::span(picture->rgb)));
   return picture;
 }

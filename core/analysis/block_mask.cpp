@@ -46,7 +46,7 @@ double new_pairs(const Pass& pass, const PairMask* mask, const BlockSide& rows, 
       count += band.contains(i, j) && !pass.leaves_out(i, j) && (!mask || mask->admits(i, j));
     }
   }
-  return static_cast<double>(count);
+  return count;
 }
 
 std::string times(Index count) {
@@ -98,7 +98,7 @@ std::vector<double> block_pairs(const Plan& plan, IndexRange rows, IndexRange co
                                 const std::stop_token& stop) {
   const Index down = number_of_blocks(rows.size(), block.queries),
               across = number_of_blocks(cols.size(), block.keys);
-  std::vector<double> pairs(static_cast<std::size_t>(down * across));
+  std::vector<double> pairs(down * across);
   const Support support(plan);
   for (const auto& layer : support.layers()) {
     BlockSide row_side(layer.rows, rows, block.queries), col_side(layer.cols, cols, block.keys);

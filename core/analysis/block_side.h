@@ -17,7 +17,7 @@ class BlockSide {
   struct Piece {
     Index block;
     IndexRange at;
-    double tokens() const { return static_cast<double>(at.size()); }
+    double tokens() const { return at.size(); }
   };
 
   /// Splits the positions by ascending blocks; valid until the next call. O(pieces) if clusters are

@@ -21,7 +21,7 @@ class BlockSums {
   template <class Tokens>
   BlockSums(const Problem& p, const Tokens& rows, const Tokens& cols)
       : rows_(std::ssize(rows)), cols_(std::ssize(cols)) {
-    std::vector<double> of_columns(static_cast<std::size_t>(cols_));
+    std::vector<double> of_columns(cols_);
     for (const Index i : rows) {
       double of_row = 0;
       for (std::size_t c = 0; c < of_columns.size(); ++c) {
@@ -49,14 +49,14 @@ class BlockSums {
   }
 
  private:
-  double count() const { return static_cast<double>(rows_ * cols_); }
+  double count() const { return rows_ * cols_; }
 
   Index rows_, cols_;
   double all_ = 0, squares_ = 0, row_squares_ = 0, column_squares_ = 0;
 };
 
 std::vector<Index> all_of(IndexRange tokens) {
-  std::vector<Index> out(static_cast<std::size_t>(tokens.size()));
+  std::vector<Index> out(tokens.size());
   std::iota(out.begin(), out.end(), tokens.begin);
   return out;
 }
@@ -64,8 +64,7 @@ std::vector<Index> all_of(IndexRange tokens) {
 std::vector<Index> some_of(IndexRange tokens, Random& random) {
   std::vector<Index> out;
   for (Index t = 0; t < most_tokens; ++t)
-    out.push_back(tokens.begin +
-                  static_cast<Index>(random.below(static_cast<std::uint64_t>(tokens.size()))));
+    out.push_back(tokens.begin + static_cast<Index>(random.below(tokens.size())));
   return out;
 }
 
@@ -172,8 +171,7 @@ std::vector<BlockSpread> block_spread(const Plan& plan, const Problem& problem,
   std::vector<BlockSpread> out;
   for (const auto& [level, passes] : levels_of(*tiles, plan)) {
     const bool all = passes.logits <= static_cast<double>(logits);
-    const Random random(seed, stream_of(DrawPurpose::block_spread, problem.head,
-                                        static_cast<std::uint32_t>(level)));
+    const Random random(seed, stream_of(DrawPurpose::block_spread, problem.head, level));
     out.push_back(
         {level, root_of(mean_variance(passes, problem, all, logits, random, stop)), !all});
   }

@@ -104,12 +104,10 @@ std::vector<double> column_squares(const Problem& problem, std::span<const float
                                                 head, backend, run);
   std::vector<double> squares;
   for (Index j = 0; j < n; ++j) {
-    const double by_key =
-        problem.rule && !problem.rule->by_key.empty()
-            ? static_cast<double>(problem.rule->by_key[static_cast<std::size_t>(j)])
-            : 0;
-    squares.push_back(
-        std::exp(static_cast<double>(sums[static_cast<std::size_t>(n - 1 - j)]) + 2 * by_key));
+    const double by_key = problem.rule && !problem.rule->by_key.empty()
+                              ? static_cast<double>(problem.rule->by_key[j])
+                              : 0;
+    squares.push_back(std::exp(static_cast<double>(sums[n - 1 - j]) + 2 * by_key));
   }
   return squares;
 }

@@ -44,7 +44,7 @@ double merged_pairs(const Side& rows, const Side& cols, const Tile& tile) {
 double new_pairs(const Pass& pass, const Tile& tile, const PairMask* mask,
                  const std::stop_token& stop) {
   const auto token = [](const std::vector<std::int32_t>& order, Index p) {
-    return order.empty() ? p : Index{order[static_cast<std::size_t>(p)]};
+    return order.empty() ? p : Index{order[p]};
   };
   Index count = 0;
   for (Index r = tile.rows.begin; r < tile.rows.end; ++r) {
@@ -59,7 +59,7 @@ double new_pairs(const Pass& pass, const Tile& tile, const PairMask* mask,
       count += tile.band.contains(i, j) && !pass.leaves_out(i, j) && (!mask || mask->admits(i, j));
     }
   }
-  return static_cast<double>(count);
+  return count;
 }
 
 double total_clusters(Index n, int from, int to) {
@@ -121,9 +121,7 @@ void count_imported(const Plan& plan, const ImportedPlan& imported, double d, do
 void count_nodes(const NodePlan& plan, bool causal, Lengths lengths, double dv, Cost& cost) {
   double nodes = 1, width = 1;
   for (const int b : plan.branching) nodes += width *= b;
-  const double depths = static_cast<double>(plan.alpha.size()),
-               queries = static_cast<double>(lengths.queries),
-               keys = static_cast<double>(lengths.keys);
+  const double depths = plan.alpha.size(), queries = lengths.queries, keys = lengths.keys;
   // Sums: each value into its leaf, each node into its parent; then one look-up per depth and
   // query. Prefix sums of a causal mask add each value at every depth instead.
   cost.multiply_adds += (causal ? keys * depths : keys + nodes) * dv + queries * depths * dv;
@@ -133,8 +131,7 @@ void count_nodes(const NodePlan& plan, bool causal, Lengths lengths, double dv, 
 void count_projected(const ProjectedPlan& plan, Index keys, double dv, Cost& cost,
                      const std::stop_token& stop) {
   const Index positions = plan.queries.rows();
-  count_tiles(plan.tiles, nullptr, {positions, positions}, static_cast<double>(plan.queries.cols()),
-              dv, cost, stop);
+  count_tiles(plan.tiles, nullptr, {positions, positions}, plan.queries.cols(), dv, cost, stop);
   const double mixes = static_cast<double>(plan.mix.rows()) * static_cast<double>(keys);
   cost.multiply_adds += mixes * dv;  // a mixture mixes the same place of all blocks
   cost.bytes += sizeof(float) * (static_cast<double>(plan.queries.rows()) * 2 *
@@ -153,7 +150,7 @@ void count_gates(const GatedPlan& plan, double dv, Cost& cost) {
 // values (n m dv) and what each query reads of the sums. Under a causal mask the sums are made
 // twice, once to be read.
 void count_features(const FeaturePlan& plan, Lengths lengths, double d, double dv, Cost& cost) {
-  const double features = static_cast<double>(plan.features(static_cast<Index>(d)));
+  const double features = plan.features(static_cast<Index>(d));
   const double both = static_cast<double>(lengths.queries + lengths.keys) * features;
   const double made = plan.map == FeatureMap::exponential ? both * d : 0;
   cost.multiply_adds += made + both * (dv + 1);
@@ -201,7 +198,7 @@ Cost count_cost(const Plan& plan, Index d, Index dv, const std::stop_token& stop
   cost.exact_multiply_adds = admissible_pairs(plan) * static_cast<double>(d + dv);
   cost.multiply_adds = plan.planning_multiply_adds;
   cost.bytes = plan.planning_bytes;
-  const auto width = static_cast<double>(d), value_width = static_cast<double>(dv);
+  const double width = d, value_width = dv;
   visit_form(
       plan,
       [&](const TilePlan& tiles) {

@@ -9,7 +9,7 @@ namespace fovea {
 
 class DoneRows {
  public:
-  explicit DoneRows(Index rows = 0) : done_(static_cast<std::size_t>(rows), false) {}
+  explicit DoneRows(Index rows = 0) : done_(rows, false) {}
 
   Index rows() const { return std::ssize(done_); }
   bool has(Index row) const { return done_[row]; }

@@ -61,7 +61,7 @@ class Draw {
   Draw(Index keys, std::uint64_t seed, int number)
       : basis_(keys, lanczos_steps), diagonal_(lanczos_steps), beside_(lanczos_steps) {
     Random random(seed, stream_of(DrawPurpose::trace_signs, number));
-    const double size = 1 / std::sqrt(static_cast<double>(keys));
+    const double size = 1 / std::sqrt(keys);
     for (Index j = 0; j < keys; ++j) basis_(j, 0) = random.bits() % 2 == 0 ? size : -size;
   }
 
@@ -135,10 +135,10 @@ Estimate estimated_rank(Lengths lengths, const ReadRows& read, Run& run, std::ui
   for (int step = 0; step < lanczos_steps; ++step) {
     if (std::ranges::all_of(each, &Draw::ended)) break;
     MatrixXd x(lengths.keys, draw_count);
-    for (int d = 0; d < draw_count; ++d) x.col(d) = each[static_cast<std::size_t>(d)].vector();
+    for (int d = 0; d < draw_count; ++d) x.col(d) = each[d].vector();
     const MatrixXd y = normal_product(all, read, x, quiet);
     if (!y.allFinite()) return {std::numeric_limits<double>::quiet_NaN(), 0};
-    for (int d = 0; d < draw_count; ++d) each[static_cast<std::size_t>(d)].step(y.col(d));
+    for (int d = 0; d < draw_count; ++d) each[d].step(y.col(d));
     run.reached(static_cast<double>(step + 1) / lanczos_steps);
   }
   Estimate rank = rank_of_draws(each, lanczos_steps);
@@ -149,7 +149,7 @@ Estimate estimated_rank(Lengths lengths, const ReadRows& read, Run& run, std::ui
 
 Estimate exact_rank(Lengths lengths, const ReadRows& read, Run& run) {
   std::vector<double> entries;
-  entries.reserve(static_cast<std::size_t>(lengths.queries * lengths.keys));
+  entries.reserve(lengths.queries * lengths.keys);
   for (const IndexRange& band : all_rows(lengths).bands) {
     run.check();
     const Matrix p = read(band, run);

@@ -135,7 +135,7 @@ class Pooling {
         cols_(cols),
         pool_(pool),
         out_(out),
-        pixels_(static_cast<std::size_t>(pool.cols)) {}
+        pixels_(pool.cols) {}
 
   /// Adds the next row; `last`: the last of its row of pixels.
   void add(const float* approximate, const float* exact, bool last) {

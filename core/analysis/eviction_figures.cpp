@@ -20,9 +20,9 @@ Missed missed_in(const float* p, Index query, const std::vector<std::int32_t>& e
   Index heaviest = 0;
   for (Index j = 0; j <= query; ++j) {
     if (p[j] > p[heaviest]) heaviest = j;
-    if (evicted[static_cast<std::size_t>(j)] <= query) out.mass += static_cast<double>(p[j]);
+    if (evicted[j] <= query) out.mass += static_cast<double>(p[j]);
   }
-  out.top = p[heaviest] > 0 && evicted[static_cast<std::size_t>(heaviest)] <= query;
+  out.top = p[heaviest] > 0 && evicted[heaviest] <= query;
   return out;
 }
 
@@ -35,8 +35,7 @@ std::vector<Diagnostic> eviction_figures(const Diagnosis& of, Run& run) {
   if (std::ranges::all_of(evicted, stays)) return {};
   const RowBands rows = row_bands(plan.lengths, most_read_entries, 0);
   std::vector<double> mass, top;
-  std::vector<float> mass_of_all(static_cast<std::size_t>(plan.queries()),
-                                 std::numeric_limits<float>::quiet_NaN());
+  std::vector<float> mass_of_all(plan.queries(), std::numeric_limits<float>::quiet_NaN());
   double first = std::numeric_limits<double>::infinity();
   Run quiet = run.quiet();  // progress counts rows
   for (const IndexRange& band : rows.bands) {
@@ -46,7 +45,7 @@ std::vector<Diagnostic> eviction_figures(const Diagnosis& of, Run& run) {
       const Missed missed = missed_in(p.row(i - band.begin), i, evicted);
       mass.push_back(missed.mass);
       top.push_back(missed.top ? 1 : 0);
-      mass_of_all[static_cast<std::size_t>(i)] = static_cast<float>(missed.mass);
+      mass_of_all[i] = static_cast<float>(missed.mass);
       if (missed.top) first = std::min(first, static_cast<double>(i));
     }
     run.reached(static_cast<double>(mass.size()) / static_cast<double>(rows.rows));

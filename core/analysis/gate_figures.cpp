@@ -52,7 +52,7 @@ double mean_value(const std::vector<float>& values) {
 std::vector<Diagnostic> level_shares(const Operator& op, Run& run) {
   const Index n = op.plan().keys();
   const RowBands sample = row_bands(op.plan().lengths, most_read_entries, 0);
-  std::vector<std::vector<double>> of_level(static_cast<std::size_t>(fenwick_levels(n)));
+  std::vector<std::vector<double>> of_level(fenwick_levels(n));
   std::vector<double> all;  // a number a row, as those of each level
   Run quiet = run.quiet();
   for (const IndexRange& band : sample.bands) {
@@ -63,7 +63,7 @@ std::vector<Diagnostic> level_shares(const Operator& op, Run& run) {
       all.push_back(0);
       for (Index j = 0; j <= i; ++j) {
         const double weight = std::abs(double{p(i - band.begin, j)});
-        of_level[static_cast<std::size_t>(fenwick_level(i, j))].back() += weight;
+        of_level[fenwick_level(i, j)].back() += weight;
         all.back() += weight;
       }
     }

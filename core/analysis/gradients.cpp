@@ -75,7 +75,7 @@ class GradientSums {
 
   Gradient finished(const Sum& sum) const {
     const Numbers budget = sum.error + unit_ * sum.value.rowwise().norm().array() +
-                           smallest_ * std::sqrt(static_cast<double>(sum.value.cols()));
+                           smallest_ * std::sqrt(sum.value.cols());
     return {in_float(sum.value), {budget.begin(), budget.end()}};
   }
 
@@ -96,8 +96,8 @@ class GradientSums {
       relative[r] = budget_of_z_.of_weights(rows.begin + r);
       of_z[r] = budget_of_z_(rows.begin + r, spread, (p.row(r) * v_).norm());
     }
-    std::vector<Rows> parts_of_q(static_cast<std::size_t>(chunks));
-    std::vector<Numbers> errors_of_q(static_cast<std::size_t>(chunks));
+    std::vector<Rows> parts_of_q(chunks);
+    std::vector<Numbers> errors_of_q(chunks);
     backend_.share_out(chunks, run, [&](Index c) {
       const Index begin = c * chunk, size = std::min(chunk, keys - begin);
       const auto pc = p.middleCols(begin, size).array();
@@ -117,9 +117,8 @@ class GradientSums {
         ds.array() *= slope.array();
         error.array() *= slope.array();
       }
-      parts_of_q[static_cast<std::size_t>(c)] = head_.scale * (ds * kc);
-      errors_of_q[static_cast<std::size_t>(c)] =
-          head_.scale * (error * k_norms_.segment(begin, size).matrix()).array();
+      parts_of_q[c] = head_.scale * (ds * kc);
+      errors_of_q[c] = head_.scale * (error * k_norms_.segment(begin, size).matrix()).array();
       of_k_.value.middleRows(begin, size) += head_.scale * (ds.transpose() * q);
       of_k_.error.segment(begin, size) +=
           head_.scale * (error.transpose() * q.rowwise().norm()).array();
@@ -129,8 +128,8 @@ class GradientSums {
           smallest_ * dz_norms.sum();
     });
     for (Index c = 0; c < chunks; ++c) {
-      of_q_.value.middleRows(rows.begin, rows.size()) += parts_of_q[static_cast<std::size_t>(c)];
-      of_q_.error.segment(rows.begin, rows.size()) += errors_of_q[static_cast<std::size_t>(c)];
+      of_q_.value.middleRows(rows.begin, rows.size()) += parts_of_q[c];
+      of_q_.error.segment(rows.begin, rows.size()) += errors_of_q[c];
     }
   }
 
@@ -167,7 +166,7 @@ Compared compare(const Matrix& theirs, const Gradient& ours) {
       norm_of_theirs += a * a;
     }
     error += of_row;
-    if (!(std::sqrt(of_row) <= ours.budget[static_cast<std::size_t>(i)])) out.beyond.push_back(i);
+    if (!(std::sqrt(of_row) <= ours.budget[i])) out.beyond.push_back(i);
   }
   out.relative = error == 0 ? 0 : std::sqrt(error) / std::sqrt(norm);
   out.factor = product / norm;

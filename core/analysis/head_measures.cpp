@@ -24,7 +24,7 @@ constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 /// The weight on one key; nothing if the query may not attend it.
 RowNumber weight_on(const HeadRow& row, Index key) {
   if (key < 0 || key >= std::ssize(row.weights) || !row.admits(key)) return {};
-  return double{row.weights[static_cast<std::size_t>(key)]};
+  return double{row.weights[key]};
 }
 
 /// The weight on the keys `after` tokens after each earlier place of the token.
@@ -138,7 +138,7 @@ class Occurrences {
       if (is_new) places_.emplace_back();
       token_.push_back(it->second);
       rank_.push_back(places_[it->second].size());
-      places_[it->second].push_back(Index(j));
+      places_[it->second].push_back(j);
     }
   }
   std::span<const Index> before(Index place) const {

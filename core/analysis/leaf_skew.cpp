@@ -17,7 +17,7 @@ double gini(const std::vector<LeafCount>& counts, Index leaves) {
   for (const LeafCount& count : counts) sorted.push_back(count.tokens);
   std::ranges::sort(sorted);
   const auto count = static_cast<double>(leaves);
-  double place = static_cast<double>(leaves - static_cast<Index>(sorted.size()));
+  double place = leaves - static_cast<Index>(sorted.size());
   double weighted = 0, total = 0;
   for (const Index tokens : sorted) {
     weighted += (2 * place++ + 1 - count) * static_cast<double>(tokens);

@@ -11,7 +11,7 @@ namespace {
 /// The probability of |T| < t, by the finite sums of Abramowitz and Stegun, 26.7.3 and 26.7.4, with
 /// θ = arctan(t / √degrees).
 double chance_within(double t, Index degrees) {
-  const double theta = std::atan(t / std::sqrt(static_cast<double>(degrees)));
+  const double theta = std::atan(t / std::sqrt(degrees));
   const double cosine = std::cos(theta), sine = std::sin(theta);
   const bool odd = degrees % 2 == 1;
   double term = odd ? cosine : 1, sum = 0;

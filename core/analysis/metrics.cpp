@@ -180,12 +180,11 @@ double mass_on_support(const Support& support, Index i, const float* exact,
   const Index keys = problem.keys();
   if (!(*std::max_element(exact, exact + keys) < least_in_float))
     return share_on_support(support, i, [&](Index j) { return double{exact[j]}; });
-  std::vector<double> logs(static_cast<std::size_t>(keys), -infinite);
+  std::vector<double> logs(keys, -infinite);
   for (Index j = 0; j < keys; ++j)
-    if (problem.admits(i, j)) logs[static_cast<std::size_t>(j)] = problem.logit(i, j);
+    if (problem.admits(i, j)) logs[j] = problem.logit(i, j);
   const double top = std::ranges::max(logs);
-  return share_on_support(
-      support, i, [&](Index j) { return std::exp(logs[static_cast<std::size_t>(j)] - top); });
+  return share_on_support(support, i, [&](Index j) { return std::exp(logs[j] - top); });
 }
 
 /// Whether the weights of a row with this many admissible keys are equal up to rounding. Weights
@@ -206,13 +205,12 @@ bool are_equal(const float* weights, Index keys, Index admissible) {
 
 /// False for plans without row sums: means of tree nodes, mixed values.
 bool has_nan_sum(const Output& output, Index i) {
-  return !output.lse.empty() && std::isnan(output.lse[static_cast<std::size_t>(i)]);
+  return !output.lse.empty() && std::isnan(output.lse[i]);
 }
 
 /// The share of a row's sum that its sink takes.
 double sink_share(double sink, const Output& output, Index i) {
-  return std::min(1.0,
-                  std::exp(sink - static_cast<double>(output.lse[static_cast<std::size_t>(i)])));
+  return std::min(1.0, std::exp(sink - static_cast<double>(output.lse[i])));
 }
 
 /// The part of 1 that a row of weights leaves.
@@ -270,9 +268,7 @@ void compare_attention(const Operator& approximate, const Output& approximate_ou
   const bool is_imported = is_read(approximate.plan());
   std::vector<RowDifference> rows;
   std::vector<double> dropped_of_rows;
-  if (!complete)
-    m.dropped_mass.assign(static_cast<std::size_t>(queries),
-                          std::numeric_limits<float>::quiet_NaN());
+  if (!complete) m.dropped_mass.assign(queries, std::numeric_limits<float>::quiet_NaN());
   Run quiet = run.quiet();  // progress counts rows
   for (const IndexRange& band : sample.bands) {
     // The device finds masses beside a sink from weights that may have no digits left.
@@ -299,8 +295,8 @@ void compare_attention(const Operator& approximate, const Output& approximate_ou
       double sum = 1;  // of the row of P
       if (has_sink) {
         const double p = sink_share(sink, exact_output, i);
-        const double q = is_imported ? left_to_sink[static_cast<std::size_t>(i - band.begin)]
-                                     : sink_share(sink, approximate_output, i);
+        const double q =
+            is_imported ? left_to_sink[i - band.begin] : sink_share(sink, approximate_output, i);
         count_sink(q, p, row);
         sum -= p;
       }

@@ -51,7 +51,7 @@ class RowOfTiles {
   /// Least tiles that have keys of the row, without some.
   Index keys_without(IndexRange tiles) const {
     Index left = with_keys_;
-    for (Index t = tiles.begin; t < tiles.end; ++t) left -= tiles_[static_cast<std::size_t>(t)].any;
+    for (Index t = tiles.begin; t < tiles.end; ++t) left -= tiles_[t].any;
     return left;
   }
 
@@ -59,7 +59,7 @@ class RowOfTiles {
     double rest = 1, spread = all_.spread, norm = 0, error = 0;
     std::vector<double> sum = all_.z;
     for (Index t = tiles.begin; t < tiles.end; ++t) {
-      const AttendedRow& tile = tiles_[static_cast<std::size_t>(t)];
+      const AttendedRow& tile = tiles_[t];
       rest -= tile.lse;
       spread -= tile.lse * tile.spread;
       for (std::size_t c = 0; c < sum.size(); ++c) sum[c] -= tile.lse * tile.z[c];
@@ -114,8 +114,7 @@ std::optional<MissingKeys> missing_keys(const Problem& head, MatrixView z, Eleme
   const RoundingBudget budget(head, type);
   constexpr Index most_rows = 24;
   std::vector<Index> some;
-  for (const Index at : spread_rows(std::ssize(rows), most_rows))
-    some.push_back(rows[static_cast<std::size_t>(at)]);
+  for (const Index at : spread_rows(std::ssize(rows), most_rows)) some.push_back(rows[at]);
   require_memory(sizeof(double) * static_cast<double>(std::ssize(some) * head.dv()) *
                      static_cast<double>(number_of_blocks(head.keys(), least_side)),
                  "tiles of keys of " + head.lengths().text());

@@ -217,7 +217,7 @@ class OtherHeads {
   }
 
   void add_other_rules(std::vector<Maker>& all) {
-    const double standard = 1 / std::sqrt(static_cast<double>(head_.d()));
+    const double standard = 1 / std::sqrt(head_.d());
     for (const auto& [scale, words] :
          {std::pair{1.0, " with scale 1"}, std::pair{standard, " with scale 1/sqrt(d)"},
           std::pair{head_.scale * std::numbers::ln2, " by powers of 2 in place of e"}})

@@ -55,8 +55,8 @@ std::vector<std::int32_t> TwoHops::paths_under_mask(Index query) const {
   support_.for_parts(query, {0, n}, [&](const Support::Part& first) {
     for (Index k = first.keys.begin; k < first.keys.end; ++k)
       support_.for_parts(k, {0, n}, [&](const Support::Part& second) {
-        ++arrivals[static_cast<std::size_t>(second.keys.begin)];
-        --arrivals[static_cast<std::size_t>(second.keys.end)];
+        ++arrivals[second.keys.begin];
+        --arrivals[second.keys.end];
       });
   });
   arrivals.pop_back();
@@ -75,14 +75,14 @@ std::vector<std::int32_t> TwoHops::paths_from(Index query) const {
     for (Index k = first.keys.begin; k < first.keys.end; ++k)
       for (std::size_t l = 0; l < layers.size(); ++l) leave_from(k, layers[l], n, arrivals[l]);
   });
-  std::vector<std::int32_t> paths(static_cast<std::size_t>(n));
+  std::vector<std::int32_t> paths(n);
   for (std::size_t l = 0; l < layers.size(); ++l) {
     std::int32_t here = 0;
     for (Index p = 0; p < layers[l].cols.size(); ++p) {
-      here += arrivals[l][static_cast<std::size_t>(p)];
+      here += arrivals[l][p];
       if (here == 0) continue;
       const IndexRange keys = layers[l].cols.tokens(p);
-      for (Index j = keys.begin; j < keys.end; ++j) paths[static_cast<std::size_t>(j)] += here;
+      for (Index j = keys.begin; j < keys.end; ++j) paths[j] += here;
     }
   }
   return paths;
@@ -91,7 +91,7 @@ std::vector<std::int32_t> TwoHops::paths_from(Index query) const {
 Index TwoHops::reached(Index query, const std::vector<std::int32_t>& paths, IndexRange keys) const {
   Index count = 0;
   for (Index j = keys.begin; j < keys.end; ++j)
-    count += paths[static_cast<std::size_t>(j)] > 0 && is_admissible(support_.plan(), query, j);
+    count += paths[j] > 0 && is_admissible(support_.plan(), query, j);
   return count;
 }
 
@@ -113,8 +113,8 @@ Reach two_hop_reach(const Plan& plan, std::stop_token stop, Index max_rows, std:
     for (Index i = band.begin; i < band.end; ++i) {
       if (stop.stop_requested()) throw Cancelled();
       const auto paths = hops.paths_from(i);
-      reached.push_back(static_cast<double>(hops.reached(i, paths, {0, plan.keys()})));
-      admissible.push_back(static_cast<double>(admissible_keys(plan, i)));
+      reached.push_back(hops.reached(i, paths, {0, plan.keys()}));
+      admissible.push_back(admissible_keys(plan, i));
     }
   return {ratio_of_sums(rows, reached, admissible), rows.sampled() ? rows.rows : 0};
 }

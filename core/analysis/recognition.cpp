@@ -75,15 +75,14 @@ class Recogniser {
     const std::vector<float> budget = rounding_budget(op, output, result_.type, run_);
     std::vector<Index> wrong;
     for (Index i = 0; i < result_.z.rows(); ++i) {
-      if (!output.lse.empty() && output.lse[static_cast<std::size_t>(i)] == -HUGE_VALF) continue;
+      if (!output.lse.empty() && output.lse[i] == -HUGE_VALF) continue;
       double error = 0;
       for (Index c = 0; c < result_.z.cols(); ++c) {
         const double apart =
             static_cast<double>(result_.z(i, c)) - static_cast<double>(output.z(i, c));
         error += apart * apart;
       }
-      if (!(std::sqrt(error) <= static_cast<double>(budget[static_cast<std::size_t>(i)])))
-        wrong.push_back(i);
+      if (!(std::sqrt(error) <= static_cast<double>(budget[i]))) wrong.push_back(i);
     }
     return wrong;
   }
@@ -151,7 +150,7 @@ class Recogniser {
                  sums = static_cast<double>(head_.keys()) * 0x1p-23;
     for (Index i = 0; i < result_.z.rows(); ++i) {
       run_.check();
-      std::vector<double> z(static_cast<std::size_t>(head_.dv()));
+      std::vector<double> z(head_.dv());
       double spread = 0;
       for (Index j = 0; j < head_.keys(); ++j) {
         const auto p = static_cast<double>(result_.p(i, j));
@@ -159,7 +158,7 @@ class Recogniser {
         double square = 0;
         for (Index c = 0; c < head_.dv(); ++c) {
           const auto v = static_cast<double>(head_.v(j, c));
-          z[static_cast<std::size_t>(c)] += p * v;
+          z[c] += p * v;
           square += v * v;
         }
         spread += std::abs(p) * std::sqrt(square);

@@ -99,13 +99,13 @@ RoundingBudget::RoundingBudget(const Problem& problem, ElementType type)
     all_norms += norm_of(problem.v, j);
   }
   const double smallest = type == ElementType::f16 ? 0x1p-25 : 0;
-  const double width = std::sqrt(static_cast<double>(problem.dv()));
+  const double width = std::sqrt(problem.dv());
   of_smallest_ =
       smallest * (all_norms + width) + 2 * static_cast<double>(problem.keys()) * width * 0x1p-149;
 }
 
 double RoundingBudget::of_weights(Index i) const {
-  return relative(i, static_cast<double>(problem_.d()), static_cast<double>(problem_.keys()));
+  return relative(i, problem_.d(), problem_.keys());
 }
 
 double RoundingBudget::relative(Index i, double of_logit, double of_sum) const {
@@ -114,8 +114,8 @@ double RoundingBudget::relative(Index i, double of_logit, double of_sum) const {
 }
 
 double RoundingBudget::usual(Index i, double spread, double norm) const {
-  return relative(i, 1, std::sqrt(static_cast<double>(problem_.keys()))) * spread +
-         unit_roundoff(type_) * norm + of_smallest_;
+  return relative(i, 1, std::sqrt(problem_.keys())) * spread + unit_roundoff(type_) * norm +
+         of_smallest_;
 }
 
 double RoundingBudget::operator()(Index i, double spread, double norm) const {
@@ -129,7 +129,7 @@ RoundingOfRows rounding_of_rows(const Operator& exact, const Output& exact_outpu
   const RoundingBudget bound(problem, type);
   RoundingOfRows rows;
   for (Index i = 0; i < problem.queries(); ++i) {
-    const double its = spread[static_cast<std::size_t>(i)], norm = norm_of(exact_output.z, i);
+    const double its = spread[i], norm = norm_of(exact_output.z, i);
     rows.most.push_back(static_cast<float>(bound(i, its, norm)));
     rows.usual.push_back(static_cast<float>(bound.usual(i, its, norm)));
   }
@@ -153,8 +153,7 @@ std::vector<Diagnostic> imported_figures(const Diagnosis& of, Run& run) {
     double largest = 0;
     for (Index i = 0; i < of.exact_output.z.rows(); ++i) {
       const double error = distance(of.approximate_output.z, of.exact_output.z, i);
-      const double share =
-          error == 0 ? 0 : error / static_cast<double>(budget[static_cast<std::size_t>(i)]);
+      const double share = error == 0 ? 0 : error / static_cast<double>(budget[i]);
       beyond += !(share <= 1);
       largest = larger_or_nan(largest, share);
     }

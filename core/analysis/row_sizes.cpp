@@ -31,9 +31,9 @@ std::vector<double> differences_of_sums(const Output& approximate, const Output&
 /// |z_i - mean of z|² of rows that have keys. The mean is left out, since what all outputs share
 /// says nothing about the weights.
 std::vector<double> square_deviations(const Output& exact, const Plan& plan) {
-  std::vector<double> mean(static_cast<std::size_t>(exact.z.cols())), squares;
+  std::vector<double> mean(exact.z.cols()), squares;
   const auto has_keys = [&](Index i) {
-    const bool finite = exact.lse.empty() || std::isfinite(exact.lse[static_cast<std::size_t>(i)]);
+    const bool finite = exact.lse.empty() || std::isfinite(exact.lse[i]);
     return finite && admissible_keys(plan, i) > 0;
   };
   double rows = 0;
@@ -57,7 +57,7 @@ std::vector<double> square_deviations(const Output& exact, const Plan& plan) {
 
 std::vector<double> row_sizes(const Metrics& metrics, const Output& approximate,
                               const Output& exact, const Plan& plan) {
-  std::vector<double> sizes(static_cast<std::size_t>(plan.queries()));
+  std::vector<double> sizes(plan.queries());
   add_shares(differences_of_sums(approximate, exact), sizes);
   if (!metrics.of_outputs()) return sizes;
   add_shares(square_deviations(exact, plan), sizes);

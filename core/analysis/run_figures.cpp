@@ -15,8 +15,7 @@ namespace {
 /// What other runs did to each row of the first one.
 class RowsOfRuns {
  public:
-  explicit RowsOfRuns(const Matrix& first)
-      : first_(first), distances_(static_cast<std::size_t>(first.rows())) {
+  explicit RowsOfRuns(const Matrix& first) : first_(first), distances_(first.rows()) {
     for (Index i = 0; i < first.rows(); ++i)
       for (Index l = 0; l < first.cols(); ++l) norm_ += square(first(i, l));
     norm_ = std::sqrt(norm_);
@@ -29,7 +28,7 @@ class RowsOfRuns {
       if (std::memcmp(first_.row(i), other.row(i), bytes) == 0) continue;
       double sum = 0;
       for (Index l = 0; l < first_.cols(); ++l) sum += square(double{other(i, l)} - first_(i, l));
-      Row& row = distances_[static_cast<std::size_t>(i)];
+      Row& row = distances_[i];
       row.differs = true;
       row.distance = larger_or_nan(row.distance, std::sqrt(sum));
       all += sum;
@@ -47,14 +46,13 @@ class RowsOfRuns {
   std::vector<Index> beyond(const std::vector<float>& budget) const {
     std::vector<Index> out;
     for (const Index i : that_differ())
-      if (!(row(i).distance <= 2.0 * budget[static_cast<std::size_t>(i)])) out.push_back(i);
+      if (!(row(i).distance <= 2.0 * budget[i])) out.push_back(i);
     return out;
   }
   /// The largest distance of a row over what rounding usually does to it.
   double over_usual(const std::vector<float>& usual) const {
     double most = 0;
-    for (const Index i : that_differ())
-      most = std::max(most, row(i).distance / double{usual[static_cast<std::size_t>(i)]});
+    for (const Index i : that_differ()) most = std::max(most, row(i).distance / double{usual[i]});
     return most;
   }
   /// |Z_r - Z_1| / |Z_1| of the run that is farthest from the first.
@@ -67,7 +65,7 @@ class RowsOfRuns {
   };
   static double square(double x) { return x * x; }
 
-  const Row& row(Index i) const { return distances_[static_cast<std::size_t>(i)]; }
+  const Row& row(Index i) const { return distances_[i]; }
 
   const Matrix& first_;
   std::vector<Row> distances_;

@@ -21,7 +21,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 std::vector<std::size_t> rows_with_keys(const Plan& exact) {
   std::vector<std::size_t> rows;
   for (Index i = 0; i < exact.queries(); ++i)
-    if (admissible_keys(exact, i) > 0) rows.push_back(static_cast<std::size_t>(i));
+    if (admissible_keys(exact, i) > 0) rows.push_back(i);
   return rows;
 }
 
@@ -132,7 +132,7 @@ struct ScaledMatrix {
 ScaledMatrix error_of_values(MatrixView approximate, MatrixView exact,
                              const std::vector<double>& factors_less_1) {
   const auto entry = [&](Index i, Index c) {
-    const double factor = 1 + factors_less_1[static_cast<std::size_t>(i)];
+    const double factor = 1 + factors_less_1[i];
     return double{approximate.row(i)[c]} - factor * double{exact.row(i)[c]};
   };
   double largest = 0;

@@ -25,9 +25,8 @@ double recall_of_row(const float* weights, Index keys, const std::vector<bool>& 
                      [&](std::int32_t a, std::int32_t b) {
                        return weights[a] != weights[b] ? weights[a] > weights[b] : a < b;
                      });
-  const auto found = std::count_if(order.begin(), order.begin() + k, [&](std::int32_t j) {
-    return selected[static_cast<std::size_t>(j)];
-  });
+  const auto found =
+      std::count_if(order.begin(), order.begin() + k, [&](std::int32_t j) { return selected[j]; });
   return static_cast<double>(found) / static_cast<double>(k);
 }
 
@@ -37,9 +36,7 @@ struct QueryBlocks {
   Index most = 0, size = 0;                // of a query; keys of a block
 
   Index count(Index query) const {
-    return most - std::ranges::count(selected.subspan(static_cast<std::size_t>(query * most),
-                                                      static_cast<std::size_t>(most)),
-                                     -1);
+    return most - std::ranges::count(selected.subspan(query * most, most), -1);
   }
 };
 
@@ -74,10 +71,10 @@ std::vector<bool> oracle_of_row(const Plan& plan, Index query, const float* weig
   }
   std::ranges::sort(masses);
   masses.resize(std::min(masses.size(), static_cast<std::size_t>(blocks.count(query))));
-  std::vector<bool> selected(static_cast<std::size_t>(plan.keys()));
+  std::vector<bool> selected(plan.keys());
   for (const auto& [mass, block] : masses)
     for (Index j = keys_of(block).begin; j < keys_of(block).end; ++j)
-      if (is_admissible(plan, query, j)) selected[static_cast<std::size_t>(j)] = true;
+      if (is_admissible(plan, query, j)) selected[j] = true;
   return selected;
 }
 
@@ -114,19 +111,18 @@ SelectedRecall selected_recall(const Operator& approximate, const Operator& exac
   const RowBands rows = row_bands(plan.lengths, max_entries, seed);
   const std::optional<QueryBlocks> blocks = query_blocks_of(plan);
   std::vector<double> recall, of_oracle;
-  std::vector<float> of_all(static_cast<std::size_t>(plan.queries()),
-                            std::numeric_limits<float>::quiet_NaN());
+  std::vector<float> of_all(plan.queries(), std::numeric_limits<float>::quiet_NaN());
   Run quiet = run.quiet();  // progress counts rows
   for (const IndexRange& band : rows.bands) {
     run.check();
     const Matrix p = exact.tile(band, all, quiet);
     for (Index i = band.begin; i < band.end; ++i) {
-      std::vector<bool> selected(static_cast<std::size_t>(plan.keys()));
+      std::vector<bool> selected(plan.keys());
       support.for_parts(i, all, [&](const Support::Part& part) {
         std::fill_n(selected.begin() + part.keys.begin, part.keys.size(), true);
       });
       recall.push_back(recall_of_row(p.row(i - band.begin), plan.keys(), selected));
-      of_all[static_cast<std::size_t>(i)] = static_cast<float>(recall.back());
+      of_all[i] = static_cast<float>(recall.back());
       if (!blocks) continue;
       const float* const row = p.row(i - band.begin);
       of_oracle.push_back(recall_of_row(row, plan.keys(), oracle_of_row(plan, i, row, *blocks)));

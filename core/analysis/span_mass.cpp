@@ -20,7 +20,7 @@ void require_tokens(const Grouping& groups, const std::string& which, Index n) {
 }
 
 std::vector<Index> sizes(const Grouping& groups) {
-  std::vector<Index> sizes(static_cast<std::size_t>(groups.count()), 0);
+  std::vector<Index> sizes(groups.count(), 0);
   for (const std::int32_t group : groups.group) ++sizes[group];
   return sizes;
 }
@@ -56,7 +56,7 @@ std::vector<Index> sample(const Grouping& groups, std::vector<Index> left,
   for (Index i = 0; i < groups.n(); ++i) {
     // Selection sampling: a query is taken with probability (still needed) / (still left).
     const std::int32_t g = groups.group[i];
-    const auto drawn = static_cast<Index>(random[g].below(static_cast<std::uint64_t>(left[g]--)));
+    const auto drawn = static_cast<Index>(random[g].below(left[g]--));
     if (drawn >= needed[g]) continue;
     out.push_back(i);
     --needed[g];
@@ -83,7 +83,7 @@ std::vector<Stretch> stretches(const Grouping& groups) {
 /// Means and sums of squared deviations of each group of keys (Welford 1962).
 class Means {
  public:
-  explicit Means(Index groups) : mean_(static_cast<std::size_t>(groups), 0.0), squares_(mean_) {}
+  explicit Means(Index groups) : mean_(groups, 0.0), squares_(mean_) {}
 
   void add(const float* row, const std::vector<Stretch>& keys) {
     std::vector<double> mass(mean_.size(), 0.0);

@@ -21,7 +21,7 @@ struct SpanMass {
   bool sampled = false;     // some queries were not used
 
   const Cell& operator()(Index queries, Index keys) const {
-    return cells[static_cast<std::size_t>(queries * key_groups + keys)];
+    return cells[queries * key_groups + keys];
   }
 };
 

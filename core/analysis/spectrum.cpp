@@ -57,7 +57,7 @@ double weighted_norm(const Operator& op, std::span<const double> w, Run& run) {
         Matrix p = op.tile(rows, {0, n}, its);
         if (!w.empty())
           for (Index i = 0; i < p.rows(); ++i) {
-            const double of_row = w[static_cast<std::size_t>(rows.begin + i)];
+            const double of_row = w[rows.begin + i];
             for (float& x : std::span(p.row(i), static_cast<std::size_t>(n)))
               x = static_cast<float>(of_row * static_cast<double>(x));
           }

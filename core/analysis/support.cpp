@@ -61,8 +61,8 @@ double pairs_in_band(IndexRange rows, IndexRange cols, const Band& band) {
     const Index slope_end = std::clamp(cols.end + x, full_end, rows.end);
     const double full =
         static_cast<double>(full_end - rows.begin) * static_cast<double>(cols.size());
-    const double first = static_cast<double>(cols.end + x - full_end);
-    const double count = static_cast<double>(slope_end - full_end);
+    const double first = cols.end + x - full_end;
+    const double count = slope_end - full_end;
     return full + count * first - count * (count - 1) / 2;
   };
   return std::max(0.0, up_to(band.hi) - up_to(band.lo - 1));

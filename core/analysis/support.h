@@ -24,9 +24,7 @@ class Side {
   /// and in the identity.
   bool ascending(IndexRange positions) const;
   int level() const { return level_; }
-  Index cluster(Index position) const {
-    return identity() ? position : (*order_)[static_cast<std::size_t>(position)];
-  }
+  Index cluster(Index position) const { return identity() ? position : (*order_)[position]; }
   IndexRange tokens(Index position) const { return cluster_tokens(cluster(position), level_, n_); }
   /// Tokens at all the positions.
   Index token_count(IndexRange positions) const;

@@ -99,7 +99,7 @@ class TileErrorFinder {
 
   TileErrors find(double max_entries) {
     found_.errors = Matrix(view_.down, view_.across, -1.0f);
-    found_.of_queries.assign(static_cast<std::size_t>(view_.rows.size()), NAN);
+    found_.of_queries.assign(view_.rows.size(), NAN);
     found_.bands = number_of_blocks(lengths_.queries, view_.tile.queries);
     const std::vector<ReadBand> bands = bands_to_read(max_entries);
     std::vector<std::pair<Index, double>> largest;  // of the tiles in view, by rows of tiles
@@ -123,9 +123,7 @@ class TileErrorFinder {
   IndexRange queries_of(Index band) const {
     return {band * view_.tile.queries, std::min(lengths_.queries, (band + 1) * view_.tile.queries)};
   }
-  float& of_query(Index i) {
-    return found_.of_queries[static_cast<std::size_t>(i - view_.rows.begin)];
-  }
+  float& of_query(Index i) { return found_.of_queries[i - view_.rows.begin]; }
   const Matrix& given_z() const { return of_.approximate_output.z; }
   const Operator& own() const {
     return kept_ ? *kept_->op : found_.against_own ? of_.approximate : of_.exact;
@@ -194,7 +192,7 @@ class TileErrorFinder {
       return op.tile({rows.front(), rows.back() + 1}, keys, quiet_);
     Matrix all(std::ssize(rows), lengths_.keys);
     for (Index r = 0; r < all.rows(); ++r) {
-      const Index i = rows[static_cast<std::size_t>(r)];
+      const Index i = rows[r];
       std::copy_n(op.tile({i, i + 1}, keys, quiet_).row(0), all.cols(), all.row(r));
     }
     return all;
@@ -285,7 +283,7 @@ class TileErrorFinder {
 
   std::vector<double> weight_errors(const ReadBand& band) {
     const MatrixView rounded = of_.approximate.problem().v, v = of_.exact.problem().v;
-    std::vector<double> errors(static_cast<std::size_t>(tiles_));
+    std::vector<double> errors(tiles_);
     double norm = 0;
     in_chunks(band.rows, [&](std::span<const Index> rows) {
       Matrix approximate = read(of_.approximate, rows), exact = read(of_.exact, rows);
@@ -296,7 +294,7 @@ class TileErrorFinder {
       for_tiles([&](Index t) {
         TileFloats apart = share_of(approximate, of_.approximate, t);
         if (rounded.data != v.data) apart -= share_of(exact, of_.exact, t);
-        errors[static_cast<std::size_t>(t)] += apart.cast<double>().squaredNorm();
+        errors[t] += apart.cast<double>().squaredNorm();
       });
       for (const Index i : rows) {
         const double its = row_norm(of_.exact_output.z.row(i), dv_);
@@ -377,8 +375,8 @@ class TileErrorFinder {
     Eigen::VectorXd below = Eigen::VectorXd::Ones(above.rows());
     for (std::size_t f = 0; f < found.tiles.size(); ++f) {
       const auto at = static_cast<std::size_t>(found.tiles[f]);
-      above += found.less_one[static_cast<Index>(f)] * shares[at].cast<double>();
-      below += found.less_one[static_cast<Index>(f)] * masses[at];
+      above += found.less_one[f] * shares[at].cast<double>();
+      below += found.less_one[f] * masses[at];
     }
     double unexplained = 0;
     for (Index r = 0; r < above.rows(); ++r)
@@ -413,7 +411,7 @@ class TileErrorFinder {
         has_keys.push_back(false);
         for (Index j = 0; j < p.cols(); ++j)
           if (p(r, j) != 0) {
-            sum += std::abs(double{p(r, j)}) * lengths_of_v_[std::size_t(j)];
+            sum += std::abs(double{p(r, j)}) * lengths_of_v_[j];
             has_keys.back() = true;
           }
         spread.push_back(sum);
@@ -422,8 +420,8 @@ class TileErrorFinder {
     });
     Eigen::MatrixXd z = Eigen::MatrixXd::Zero(all, dv_), given = z;
     for (Index r = 0; r < all; ++r) {
-      const Index i = band.rows[static_cast<std::size_t>(r)];
-      if (!has_keys[static_cast<std::size_t>(r)]) continue;  // z may be anything
+      const Index i = band.rows[r];
+      if (!has_keys[r]) continue;  // z may be anything
       for (Index c = 0; c < dv_; ++c) given(r, c) = double{given_z()(i, c)};
       if (const Matrix* known = should_be())
         for (Index c = 0; c < dv_; ++c) z(r, c) = double{(*known)(i, c)};
@@ -434,10 +432,9 @@ class TileErrorFinder {
     const double whole = error.squaredNorm();
     bool wrong = false;
     for (Index r = 0; r < all; ++r) {
-      const Index i = band.rows[static_cast<std::size_t>(r)];
+      const Index i = band.rows[r];
       const double apart = error.row(r).norm();
-      wrong =
-          wrong || !(apart <= (*budget_)(i, spread[static_cast<std::size_t>(r)], z.row(r).norm()));
+      wrong = wrong || !(apart <= (*budget_)(i, spread[r], z.row(r).norm()));
       if (view_.rows.contains(i)) of_query(i) = static_cast<float>(apart);
     }
     if (wrong) found_.wrong_bands.push_back(band.band);
@@ -451,9 +448,9 @@ class TileErrorFinder {
     its.others = std::ssize(found.tiles) - 1;
     for (std::size_t f = 0; f < found.tiles.size(); ++f) {
       const auto at = static_cast<std::size_t>(found.tiles[f]);
-      its.factors[at] = 1 + found.less_one[static_cast<Index>(f)];
-      its.errors[at] = std::abs(found.less_one[static_cast<Index>(f)]) *
-                       direction_of(shares[at], masses[at], given).norm() / norm;
+      its.factors[at] = 1 + found.less_one[f];
+      its.errors[at] =
+          std::abs(found.less_one[f]) * direction_of(shares[at], masses[at], given).norm() / norm;
     }
     return its;
   }

@@ -78,8 +78,8 @@ class CpuBackend final : public Backend {
 
   std::vector<std::int32_t> lsh_buckets(MatrixView x, MatrixView directions,
                                         Run& run) const override {
-    std::vector<std::int32_t> buckets(static_cast<std::size_t>(x.rows));
-    std::vector<const float*> rows(static_cast<std::size_t>(directions.rows));
+    std::vector<std::int32_t> buckets(x.rows);
+    std::vector<const float*> rows(directions.rows);
     for (Index r = 0; r < directions.rows; ++r) rows[r] = directions.row(r);
     for_rows(x.rows, run, [&](IndexRange range) {
       project(x, rows, range, [&](Index i, const float* dots, int stride) {
@@ -88,14 +88,14 @@ class CpuBackend final : public Backend {
           code |= static_cast<std::uint32_t>(dots[static_cast<Index>(t) * stride] > 0) << t;
         // The inverse Gray code is the prefix exclusive-or from the top bit down.
         for (int shift = 1; shift < 32; shift *= 2) code ^= code >> shift;
-        buckets[i] = static_cast<std::int32_t>(code);
+        buckets[i] = code;
       });
     });
     return buckets;
   }
 
   std::vector<std::int32_t> route(MatrixView x, const Tree& tree, Run& run) const override {
-    std::vector<std::int32_t> leaf(static_cast<std::size_t>(x.rows), 0);
+    std::vector<std::int32_t> leaf(x.rows, 0);
     for_rows(x.rows, run, [&](IndexRange range) {
       for (Index begin = range.begin; begin < range.end; begin += RoutedRows::most)
         RoutedRows(x, {begin, std::min(begin + RoutedRows::most, range.end)}, loops_)

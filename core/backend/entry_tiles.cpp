@@ -31,7 +31,7 @@ void pool_row(IndexRange queries, const Piece& piece, const Pool& pool, const Ro
               Index pixel, Matrix& into, Run& run) {
   float* const out = into.row(pixel);
   const Index offset = piece.begin(piece.first);
-  std::vector<double> sum(static_cast<std::size_t>(piece.last - piece.first));
+  std::vector<double> sum(piece.last - piece.first);
   std::fill(out + piece.first, out + piece.last, -std::numeric_limits<float>::infinity());
   for (Index begin = queries.begin; begin < queries.end; begin += rows_at_once) {
     run.check();
@@ -39,7 +39,7 @@ void pool_row(IndexRange queries, const Piece& piece, const Pool& pool, const Ro
     for (Index r = 0; r < p.rows(); ++r)
       for (Index c = piece.first; c < piece.last; ++c)
         for (Index j = piece.begin(c); j < piece.begin(c + 1); ++j) {
-          sum[static_cast<std::size_t>(c - piece.first)] += static_cast<double>(p(r, j - offset));
+          sum[c - piece.first] += static_cast<double>(p(r, j - offset));
           out[c] = larger_or_nan(out[c], p(r, j - offset));
         }
   }
@@ -48,7 +48,7 @@ void pool_row(IndexRange queries, const Piece& piece, const Pool& pool, const Ro
     std::copy(out + piece.first, out + piece.last, pool.largest->row(pixel) + piece.first);
   for (Index c = piece.first; c < piece.last; ++c)
     out[c] = static_cast<float>(
-        sum[static_cast<std::size_t>(c - piece.first)] /
+        sum[c - piece.first] /
         static_cast<double>(queries.size() * (piece.begin(c + 1) - piece.begin(c))));
 }
 

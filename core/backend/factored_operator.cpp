@@ -61,7 +61,7 @@ class LogFeatures {
   double log_factor(Index query) const {
     if (!exponential()) return 0;
     return -half_square_norm(problem_.q.row(query), problem_.d(), problem_.scale) -
-           std::log(static_cast<double>(features_));
+           std::log(features_);
   }
 
  private:
@@ -109,8 +109,7 @@ class FactoredOperator final : public Operator {
                               features_.tokens(), backend, run);
     const Output sums = over_keys_->apply(run);
     Matrix weighted = features_.of_features(0);
-    for (Index r = 0; r < features_.features(); ++r)
-      weighted(r, problem.d()) = sums.lse[static_cast<std::size_t>(r)];
+    for (Index r = 0; r < features_.features(); ++r) weighted(r, problem.d()) = sums.lse[r];
     over_features_ = bind_softmax(features_.of_queries(), std::move(weighted), features_.tokens(),
                                   features_.features(), backend, run);
   }
@@ -122,8 +121,8 @@ class FactoredOperator final : public Operator {
     const Output whole = over_features_->apply(means, second);
     Output out{padded(whole.z, features_.tokens()), {}};
     for (Index i = 0; i < features_.tokens(); ++i)
-      out.lse.push_back(static_cast<float>(
-          static_cast<double>(whole.lse[static_cast<std::size_t>(i)]) + features_.log_factor(i)));
+      out.lse.push_back(
+          static_cast<float>(static_cast<double>(whole.lse[i]) + features_.log_factor(i)));
     return out;
   }
 

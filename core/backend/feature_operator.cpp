@@ -55,8 +55,8 @@ class FeatureOperator final : public Operator {
   // With values of width 0 it finds the sums of the rows alone.
   Output attend(MatrixView v, Index width, Run& run) const {
     std::vector<FeatureSums> sums = key_sums(v, width, run);
-    Output out{Matrix(n(), width), std::vector<float>(static_cast<std::size_t>(n()))};
-    std::vector<float> log2_sums(static_cast<std::size_t>(n()));
+    Output out{Matrix(n(), width), std::vector<float>(n())};
+    std::vector<float> log2_sums(n());
     const auto stage = run.profile.stage("attend");
     if (plan().causal)
       attend_causal(sums, v, width, out, log2_sums, run);
@@ -101,7 +101,7 @@ class FeatureOperator final : public Operator {
     workers_->loop(pieces, run.stop, [&](Index turn, int worker) {
       const IndexRange queries{turn * most, std::min((turn + 1) * most, n())};
       const std::vector<Index> tokens = list(queries);
-      FeatureStrip& strip = strips[static_cast<std::size_t>(worker)];
+      FeatureStrip& strip = strips[worker];
       strip.begin(tokens);
       strip.attend(log2_sum, mean, out.z, queries.begin);
       finish(strip, queries, out, log2_sums);
@@ -116,8 +116,8 @@ class FeatureOperator final : public Operator {
     std::vector<FeatureStrip> strips(workers_->threads(), FeatureStrip(rows_, loops_));
     workers_->loop(segments(), run.stop, [&](Index segment, int worker) {
       alignas(64) float s[isa::max_keys * FeatureRows::chunk];
-      FeatureStrip& strip = strips[static_cast<std::size_t>(worker)];
-      FeatureSums& before = sums[static_cast<std::size_t>(segment)];
+      FeatureStrip& strip = strips[worker];
+      FeatureSums& before = sums[segment];
       std::vector<float> log2_sum;
       Matrix mean(rows_.padded(), width);
       const IndexRange all = tokens_of(segment);
@@ -142,13 +142,13 @@ class FeatureOperator final : public Operator {
     strip.divide(out.z, queries.begin);
     for (Index i = queries.begin; i < queries.end; ++i) {
       const int lane = static_cast<int>(i - queries.begin);
-      log2_sums[static_cast<std::size_t>(i)] = strip.log2_sum(lane);
-      out.lse[static_cast<std::size_t>(i)] = strip.log2_sum(lane) + strip.log2_largest(lane);
+      log2_sums[i] = strip.log2_sum(lane);
+      out.lse[i] = strip.log2_sum(lane) + strip.log2_largest(lane);
     }
   }
 
   static std::vector<Index> list(IndexRange tokens) {
-    std::vector<Index> all(static_cast<std::size_t>(tokens.size()));
+    std::vector<Index> all(tokens.size());
     std::iota(all.begin(), all.end(), tokens.begin);
     return all;
   }
@@ -166,7 +166,7 @@ class FeatureOperator final : public Operator {
     const Index together = pooled ? 1 : FeatureStrip::most;
     const Index turns = (pool.rows + together - 1) / together;
     workers_->loop(turns, run.stop, [&](Index turn, int worker) {
-      FeatureStrip& strip = strips[static_cast<std::size_t>(worker)];
+      FeatureStrip& strip = strips[worker];
       if (pooled)
         pool_row(turn, rows, cols, pool, strip, out, run);
       else
@@ -183,7 +183,7 @@ class FeatureOperator final : public Operator {
                    Run& run, Use use) const {
     alignas(64) float s[FeatureRows::chunk * FeatureStrip::most];
     std::vector<float> sums;
-    for (const Index i : queries) sums.push_back(log2_sums_[static_cast<std::size_t>(i)]);
+    for (const Index i : queries) sums.push_back(log2_sums_[i]);
     strip.begin(queries);
     const bool causal = plan().causal;
     const IndexRange some{cols.begin, causal ? std::min(cols.end, queries.back() + 1) : cols.end};
@@ -209,7 +209,7 @@ class FeatureOperator final : public Operator {
                 FeatureStrip& strip, Matrix& out, Run& run) const {
     std::vector<Index> queries = list(pixel_tokens(pixel, rows, pool.rows));
     if (pool.one_row) queries = {drawn_row(rows, pool, pixel)};
-    std::vector<double> sum(static_cast<std::size_t>(pool.cols));
+    std::vector<double> sum(pool.cols);
     for (std::size_t begin = 0; begin < queries.size(); begin += FeatureStrip::most) {
       const std::size_t end = std::min(begin + FeatureStrip::most, queries.size());
       const std::vector<Index> some(queries.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -217,7 +217,7 @@ class FeatureOperator final : public Operator {
       for_entries(some, cols, strip, run, [&](Index column, const float* s) {
         const Index c = pixel_of(column, cols.size(), pool.cols);
         for (std::size_t i = 0; i < some.size(); ++i) {
-          sum[static_cast<std::size_t>(c)] += static_cast<double>(s[i]);
+          sum[c] += static_cast<double>(s[i]);
           out(pixel, c) = larger_or_nan(out(pixel, c), s[i]);  // no entry is negative
         }
       });
@@ -225,9 +225,9 @@ class FeatureOperator final : public Operator {
     if (pool.kind == Pool::Kind::max) return;
     if (pool.largest) std::copy_n(out.row(pixel), pool.cols, pool.largest->row(pixel));
     for (Index c = 0; c < pool.cols; ++c)
-      out(pixel, c) = static_cast<float>(
-          sum[static_cast<std::size_t>(c)] /
-          static_cast<double>(std::ssize(queries) * pixel_extent(c, cols.size(), pool.cols)));
+      out(pixel, c) =
+          static_cast<float>(sum[c] / static_cast<double>(std::ssize(queries) *
+                                                          pixel_extent(c, cols.size(), pool.cols)));
   }
 
   const isa::Loops& loops_;

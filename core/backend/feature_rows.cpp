@@ -26,7 +26,7 @@ FeatureRows::FeatureRows(const FeaturePlan& plan, const Problem& problem, const 
       unit_(static_cast<float>(std::sqrt(problem.scale) * std::numbers::log2e)) {
   if (plan.map == FeatureMap::elu) return;
   const Index d = problem.d();
-  packed_.resize(static_cast<std::size_t>(padded() * d));
+  packed_.resize(padded() * d);
   for (int c = 0; c < chunks_; ++c) {
     const float* rows[chunk];
     for (int r = 0; r < in_chunk(c); ++r) rows[r] = plan.directions.row(c * chunk + r);
@@ -49,8 +49,7 @@ void FeatureRows::keys(IndexRange tokens, int which, float* s) const {
     loops_.logits(packed_.data() + which * chunk * problem_.d(), chunk,
                   static_cast<int>(problem_.d()), rows, count, nullptr, s);
     for (int k = 0; k < count; ++k)
-      for (int r = 0; r < chunk; ++r)
-        s[k * chunk + r] -= half_norm_[static_cast<std::size_t>(tokens.begin + k)];
+      for (int r = 0; r < chunk; ++r) s[k * chunk + r] -= half_norm_[tokens.begin + k];
   } else {
     for (int k = 0; k < count; ++k) {
       std::copy_n(rows[k] + which * chunk, features, s + k * chunk);
@@ -68,7 +67,7 @@ void FeatureRows::queries(const Index* queries, int count, int lanes, int which,
     const float* directions[chunk];
     for (int i = 0; i < count; ++i) rows[i] = problem_.q.row(queries[i]);
     for (int r = 0; r < features; ++r) directions[r] = plan_.directions.row(which * chunk + r);
-    std::vector<float, AlignedAllocator<float>> packed(static_cast<std::size_t>(d * lanes));
+    std::vector<float, AlignedAllocator<float>> packed(d * lanes);
     loops_.pack(rows, count, lanes, d, unit_, packed.data());
     loops_.logits(packed.data(), lanes, d, directions, features, nullptr, s);
   } else {
@@ -82,8 +81,7 @@ void FeatureRows::queries(const Index* queries, int count, int lanes, int which,
 
 double FeatureRows::log2_factor(Index query) const {
   if (plan_.map == FeatureMap::elu) return 0;
-  return -half_norm(problem_.q.row(query), problem_.d(), problem_.scale) -
-         std::log2(static_cast<double>(features_));
+  return -half_norm(problem_.q.row(query), problem_.d(), problem_.scale) - std::log2(features_);
 }
 
 }  // namespace fovea

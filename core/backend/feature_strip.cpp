@@ -14,12 +14,12 @@ constexpr int chunk = FeatureRows::chunk;
 FeatureStrip::FeatureStrip(const FeatureRows& rows, const isa::Loops& loops)
     : rows_(rows),
       loops_(loops),
-      query_(static_cast<std::size_t>(rows.padded() * most)),
-      key_(static_cast<std::size_t>(rows.padded() * isa::max_keys)),
-      s_(static_cast<std::size_t>(isa::max_keys * most)),
-      copy_(static_cast<std::size_t>(chunk * most)),
-      row_(static_cast<std::size_t>(rows.padded() * isa::max_keys)),
-      weight_(static_cast<std::size_t>(rows.padded() * most)) {}
+      query_(rows.padded() * most),
+      key_(rows.padded() * isa::max_keys),
+      s_(isa::max_keys * most),
+      copy_(chunk * most),
+      row_(rows.padded() * isa::max_keys),
+      weight_(rows.padded() * most) {}
 
 void FeatureStrip::begin(std::span<const Index> queries) {
   queries_ = queries;
@@ -31,11 +31,9 @@ void FeatureStrip::begin(std::span<const Index> queries) {
   std::fill_n(sum_, lanes_, 0.0f);
   std::fill_n(largest_, lanes_, log2_of_zero);
   for (Index r = 0; r < rows_.padded(); ++r)
-    for (int i = 0; i < lanes_; ++i)
-      largest_[i] = std::max(largest_[i], query_[static_cast<std::size_t>(r * lanes_ + i)]);
+    for (int i = 0; i < lanes_; ++i) largest_[i] = std::max(largest_[i], query_[r * lanes_ + i]);
   for (Index r = 0; r < rows_.padded(); ++r)
-    for (int i = 0; i < lanes_; ++i)
-      query_[static_cast<std::size_t>(r * lanes_ + i)] -= largest_[i];
+    for (int i = 0; i < lanes_; ++i) query_[r * lanes_ + i] -= largest_[i];
 }
 
 // s_ holds the logits of some keys: one step of the streaming softmax.
@@ -89,8 +87,7 @@ void FeatureStrip::pair_logits(IndexRange tokens) {
     }
     for (int i = 0; i < lanes_; ++i) {
       const bool past = i < std::ssize(queries_) && tokens.begin + k <= queries_[i];
-      s_[static_cast<std::size_t>(k * lanes_ + i)] =
-          past ? maximum[i] + std::log2(sum[i]) : log2_of_zero;
+      s_[k * lanes_ + i] = past ? maximum[i] + std::log2(sum[i]) : log2_of_zero;
     }
   }
 }
@@ -143,8 +140,7 @@ void FeatureStrip::own_entries(IndexRange tokens, const float* sums, float* s) {
   loops_.normalise(s_.data(), lanes_, static_cast<int>(tokens.size()), sums, 0);
   for (int i = 0; i < lanes_; ++i)
     if (i < std::ssize(queries_) && queries_[i] < tokens.end)
-      for (Index k = 0; k < tokens.size(); ++k)
-        s[k * lanes_ + i] = s_[static_cast<std::size_t>(k * lanes_ + i)];
+      for (Index k = 0; k < tokens.size(); ++k) s[k * lanes_ + i] = s_[k * lanes_ + i];
 }
 
 IndexRange FeatureStrip::block_tokens(Index block) const {

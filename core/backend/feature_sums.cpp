@@ -6,9 +6,7 @@
 
 namespace fovea {
 FeatureSums::FeatureSums(int features, Index dv)
-    : maximum(static_cast<std::size_t>(features), log2_of_zero),
-      sum(static_cast<std::size_t>(features), 0.0f),
-      values(features, dv) {}
+    : maximum(features, log2_of_zero), sum(features, 0.0f), values(features, dv) {}
 
 void FeatureSums::add(const FeatureRows& rows, IndexRange tokens, int chunk, MatrixView v,
                       const isa::Loops& loops, float* s) {

@@ -34,7 +34,7 @@ class GatedOperator final : public Operator {
   Output do_apply(MatrixView v, Run& run) const override {
     Output out{Matrix(plan().queries(), v.cols), {}};
     for (std::size_t b = 0; b < branches_.size(); ++b) {
-      const double turn = static_cast<double>(b), turns = static_cast<double>(branches_.size());
+      const double turn = b, turns = branches_.size();
       Run part = run.part(turn / turns, (turn + 1) / turns);
       const Output its = branches_[b]->apply(v, part);
       run.check();

@@ -53,16 +53,14 @@ class ImportedOperator final : public Operator {
   // P V in double.
   Matrix product(MatrixView v, Run& run) const {
     Matrix z(plan().queries(), v.cols);
-    std::vector<double> sums(static_cast<std::size_t>(v.cols));
+    std::vector<double> sums(v.cols);
     for (Index i = 0; i < z.rows(); ++i) {
       run.check();
       std::ranges::fill(sums, 0.0);
       for (Index j = 0; j < v.rows; ++j)
         if (const double p = result_.p(i, j); p != 0)
-          for (Index c = 0; c < v.cols; ++c)
-            sums[static_cast<std::size_t>(c)] += p * static_cast<double>(v(j, c));
-      for (Index c = 0; c < v.cols; ++c)
-        z(i, c) = static_cast<float>(sums[static_cast<std::size_t>(c)]);
+          for (Index c = 0; c < v.cols; ++c) sums[c] += p * static_cast<double>(v(j, c));
+      for (Index c = 0; c < v.cols; ++c) z(i, c) = static_cast<float>(sums[c]);
     }
     return z;
   }

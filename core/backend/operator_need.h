@@ -25,7 +25,7 @@ inline constexpr double float_size = sizeof(float), int_size = sizeof(std::int32
                         double_size = sizeof(double);
 
 constexpr double as_double(Index n) {
-  return static_cast<double>(n);
+  return n;
 }
 
 }  // namespace fovea

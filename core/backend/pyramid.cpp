@@ -67,7 +67,7 @@ Pyramid::Pyramid(MatrixView rows, int low, int top, const isa::Loops& loops, Wor
   const auto below = [&](int l, const PyramidPart& part) {
     return l == 1 ? ClusterRows(rows) : l == low ? part.level(l - 1) : level(l - 1);
   };
-  std::vector<PyramidPart> parts(static_cast<std::size_t>(workers.threads()),
+  std::vector<PyramidPart> parts(workers.threads(),
                                  PyramidPart(Index{1} << turn_levels, low - 1, rows.cols));
   const int last = std::min(top, turn_levels);
   workers.loop(clusters(n, turn_levels), stop, [&](Index turn, int worker) {

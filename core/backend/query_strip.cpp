@@ -127,7 +127,7 @@ void QueryStrip::find_lane_chunks(const Pass& pass) {
   for (std::size_t r = 0; r < rounds; ++r) {
     std::int32_t* chunk = lane_chunk_.data() + r * isa::max_lanes;
     for (int lane = 0; lane < lanes_; ++lane)
-      chunk[lane] = pass.earlier[r]->query[static_cast<std::size_t>(lane_token[lane])];
+      chunk[lane] = pass.earlier[r]->query[lane_token[lane]];
     lane_chunks_of_[r] = chunk;
     key_chunks_of_[r] = key_chunk_.data() + r * isa::max_keys;
   }
@@ -138,7 +138,7 @@ void QueryStrip::leave_out() {
   for (std::size_t r = 0; r < rounds; ++r)
     for (int k = 0; k < keys; ++k)
       key_chunk_[r * isa::max_keys + static_cast<std::size_t>(k)] =
-          pass_->earlier[r]->key[static_cast<std::size_t>(key_token_[k])];
+          pass_->earlier[r]->key[key_token_[k]];
   loops_->leave_out(s.data(), lanes_, keys, static_cast<int>(rounds), lane_chunks_of_.data(),
                     key_chunks_of_.data());
 }

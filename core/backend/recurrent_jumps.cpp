@@ -17,7 +17,7 @@ void RecurrentJumps::make(IndexRange chunks, const isa::Loops& loops, Workers& w
       levels_.emplace_back(static_cast<std::size_t>((keys_.chunks() / block) >> level));
     std::vector<Matrix>& its = levels_[level];
     workers.loop(end - begin, stop, [&](Index turn, int) {
-      Matrix& jump = its[static_cast<std::size_t>(begin + turn)];
+      Matrix& jump = its[begin + turn];
       if (!jump.empty()) return;
       if (level == 0) {
         jump = leaf(begin + turn, loops, stop);
@@ -83,7 +83,7 @@ void RecurrentJumps::take(RecurrentRows& rows, IndexRange chunks,
       continue;
     }
     const Index size = block << level;
-    rows.jump(levels_[static_cast<std::size_t>(level)][static_cast<std::size_t>(end / size - 1)]);
+    rows.jump(levels_[level][end / size - 1]);
     end -= size;
   }
 }

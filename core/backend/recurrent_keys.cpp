@@ -21,8 +21,8 @@ RecurrentRows::RecurrentRows(const RecurrentKeys& keys, const isa::Loops& loops)
       loops_(loops),
       r_(Matrix::padded(most, keys.d())),
       next_(Matrix::padded(most, keys.d())),
-      packed_(static_cast<std::size_t>(std::max<Index>(keys.width(), isa::max_keys) * most)),
-      s_(static_cast<std::size_t>(RecurrentKeys::chunk * most)) {}
+      packed_(std::max<Index>(keys.width(), isa::max_keys) * most),
+      s_(RecurrentKeys::chunk * most) {}
 
 void RecurrentRows::begin(int count) {
   count_ = count;

@@ -26,7 +26,7 @@ class PooledEntries {
         cols_(cols),
         pool_(pool),
         most_(pixels.size(), pool.cols, -std::numeric_limits<float>::infinity()),
-        sum_(static_cast<std::size_t>(pixels.size() * pool.cols)),
+        sum_(pixels.size() * pool.cols),
         seen_(sum_.size()) {}
 
   /// Entries of adjacent queries, all of one row of pixels.
@@ -103,14 +103,14 @@ class RecurrentOperator final : public Operator {
     jumps_.make({(cols.end - 1) / chunk + 1, (rows.end - 1) / chunk}, loops_, *workers_, run.stop);
     Matrix out(pool.rows, pool.cols);
     if (pool.largest) *pool.largest = Matrix(pool.rows, pool.cols);
-    std::vector<std::optional<RecurrentRows>> memory(static_cast<std::size_t>(workers_->threads()));
+    std::vector<std::optional<RecurrentRows>> memory(workers_->threads());
     // Some rows of pixels fill the lanes of a strip.
     const Index tokens = pool.one_row ? 1 : (rows.size() + pool.rows - 1) / pool.rows,
                 together = std::max<Index>(1, RecurrentRows::most / tokens),
                 turns = (pool.rows + together - 1) / together;
     workers_->loop(turns, run.stop, [&](Index turn, int worker) {
       const IndexRange pixels{turn * together, std::min((turn + 1) * together, pool.rows)};
-      auto& own = memory[static_cast<std::size_t>(worker)];
+      auto& own = memory[worker];
       if (!own) own.emplace(keys_, loops_);
       RecurrentRows& strip = *own;
       if (pool.kind == Pool::Kind::none)

@@ -31,15 +31,13 @@ Matrix RecurrentStates::run(Workers& workers, Run& run) {
   const Index panels = (v_.cols + columns - 1) / columns;
   for (Index begin = 0; begin < keys_.chunks(); begin += together) {
     const Index count = std::min(together, keys_.chunks() - begin);
-    std::vector<Piece> pieces(static_cast<std::size_t>(count));
-    workers.loop(count, run.stop, [&](Index turn, int) {
-      pieces[static_cast<std::size_t>(turn)] = piece_of(begin + turn);
-    });
+    std::vector<Piece> pieces(count);
+    workers.loop(count, run.stop, [&](Index turn, int) { pieces[turn] = piece_of(begin + turn); });
     workers.loop(panels, run.stop, [&](Index turn, int) {
       const IndexRange cols{turn * columns, std::min((turn + 1) * columns, v_.cols)};
       for (Index c = begin; c < begin + count; ++c) {
         run.check();
-        pass(c, pieces[static_cast<std::size_t>(c - begin)], cols, z);
+        pass(c, pieces[c - begin], cols, z);
       }
     });
     run.reached(static_cast<double>(begin + count) / static_cast<double>(keys_.chunks()));

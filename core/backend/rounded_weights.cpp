@@ -62,7 +62,7 @@ class RoundedWeightsOperator final : public Operator {
         rounding_(*this->plan().rounded->weights),
         unrounded_(backend.bind(without_rounding(this->plan()), problem, run)),
         product_(std::move(product)),
-        largest_(static_cast<std::size_t>(this->plan().queries())),
+        largest_(this->plan().queries()),
         known_(largest_.size()) {}
 
  private:
@@ -101,7 +101,7 @@ class RoundedWeightsOperator final : public Operator {
     Matrix p = unrounded_->tile(rows, whole, quiet);
     find_largest(rows, whole, p, quiet);
     for (Index r = 0; r < p.rows(); ++r)
-      round_weights(rounding_, largest_[static_cast<std::size_t>(rows.begin + r)],
+      round_weights(rounding_, largest_[rows.begin + r],
                     {p.row(r), static_cast<std::size_t>(p.cols())});
     if (whole == cols) return p;
     Matrix out(rows.size(), cols.size());
@@ -112,10 +112,10 @@ class RoundedWeightsOperator final : public Operator {
 
   /// `p` has the weights of these rows in some columns.
   void find_largest(IndexRange rows, IndexRange cols, const Matrix& p, Run& run) const {
-    const auto is_known = [&](Index i) { return known_[static_cast<std::size_t>(i)]; };
+    const auto is_known = [&](Index i) { return known_[i]; };
     const auto keep = [&](Index i, float largest) {
-      largest_[static_cast<std::size_t>(i)] = largest;
-      known_[static_cast<std::size_t>(i)] = true;
+      largest_[i] = largest;
+      known_[i] = true;
     };
     const bool all = cols == IndexRange{0, plan().keys()};
     for (Index r = 0; all && r < p.rows(); ++r)

@@ -137,7 +137,7 @@ SingularValueList singular_values(const double* entries, Index rows, Index cols,
   // Row-major entries are the columns of the transpose, which has the same singular values.
   const Eigen::Map<const Columns> a(entries, cols, rows);
   const Index count = std::min(rows, cols);
-  SingularValueList out{std::vector<double>(static_cast<std::size_t>(count)), count};
+  SingularValueList out{std::vector<double>(count), count};
   Eigen::Map<Eigen::VectorXd> values(out.values.data(), count);
   const double size = a.size() > 0 ? a.cwiseAbs().maxCoeff() : 0.0;
   if (!a.allFinite()) {
@@ -155,7 +155,7 @@ SingularValueList singular_values(const double* entries, Index rows, Index cols,
 
 SingularValueList singular_values(MatrixView block, std::stop_token stop) {
   std::vector<double> entries;
-  entries.reserve(static_cast<std::size_t>(block.rows * block.cols));
+  entries.reserve(block.rows * block.cols);
   for (Index i = 0; i < block.rows; ++i)
     entries.insert(entries.end(), block.row(i), block.row(i) + block.cols);
   return singular_values(entries.data(), block.rows, block.cols, std::move(stop));

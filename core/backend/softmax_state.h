@@ -14,9 +14,7 @@ class SoftmaxState {
   /// For `count` clusters from cluster 0 on, and values of `dv` columns; with dv = 0 only the sums
   /// are kept.
   SoftmaxState(Index count, Index dv)
-      : z(Matrix::uninitialised(count, dv)),
-        maximum_(static_cast<std::size_t>(count)),
-        sum_(static_cast<std::size_t>(count)) {}
+      : z(Matrix::uninitialised(count, dv)), maximum_(count), sum_(count) {}
 
   /// Weighted values, not yet divided by the sum; undefined where fresh.
   Matrix z;
@@ -46,7 +44,7 @@ class SoftmaxState {
   }
 
  private:
-  std::size_t at(Index cluster) const { return static_cast<std::size_t>(cluster - first_); }
+  std::size_t at(Index cluster) const { return cluster - first_; }
 
   Index first_ = 0;
   std::vector<float> maximum_, sum_;

@@ -24,7 +24,7 @@ void StripConditions::begin(const isa::Loops& loops, const std::int32_t* lane_to
   if (skips()) find_bits(count);
   if (!mask_ || !mask_->has_documents()) return;
   for (int lane = 0; lane < lanes; ++lane)
-    lane_document_[lane] = mask_->query_document()[static_cast<std::size_t>(lane_token[lane])];
+    lane_document_[lane] = mask_->query_document()[lane_token[lane]];
   const auto [least, greatest] = std::minmax_element(lane_document_, lane_document_ + count);
   least_document_ = *least;
   greatest_document_ = *greatest;
@@ -34,7 +34,7 @@ void StripConditions::begin(const isa::Loops& loops, const std::int32_t* lane_to
 void StripConditions::find_bits(int count) {
   const BitRows& pairs = mask_->pairs();
   const Index stride = pairs.stride();
-  if (!pairs.held()) made_.resize(static_cast<std::size_t>(count * stride));
+  if (!pairs.held()) made_.resize(count * stride);
   for (int lane = 0; lane < lanes_; ++lane) {
     const Index query = lane_token_[lane];
     if (lane >= count) {
@@ -47,7 +47,7 @@ void StripConditions::find_bits(int count) {
       bits_[lane] = words;
     }
   }
-  attended_.resize(static_cast<std::size_t>(stride));
+  attended_.resize(stride);
 }
 
 void StripConditions::find_attended(IndexRange keys) {
@@ -56,7 +56,7 @@ void StripConditions::find_attended(IndexRange keys) {
               last = (keys.end - 1) / BitMatrix::word_bits;
   std::fill(attended_.begin() + first, attended_.begin() + last + 1, 0u);
   for (int lane = 0; lane < lanes_; ++lane)
-    for (Index w = first; w <= last; ++w) attended_[static_cast<std::size_t>(w)] |= bits_[lane][w];
+    for (Index w = first; w <= last; ++w) attended_[w] |= bits_[lane][w];
 }
 
 Excluded StripConditions::excluded(const std::int32_t* key_token, int count) const {
@@ -64,7 +64,7 @@ Excluded StripConditions::excluded(const std::int32_t* key_token, int count) con
   if (!mask_->has_documents()) return Excluded::some;
   bool any = false, same = true;
   for (int k = 0; k < count; ++k) {
-    const std::int32_t document = mask_->key_document()[static_cast<std::size_t>(key_token[k])];
+    const std::int32_t document = mask_->key_document()[key_token[k]];
     any |= least_document_ <= document && document <= greatest_document_;
     same &= document == least_document_;
   }
@@ -90,8 +90,7 @@ void StripConditions::change(float* s, const std::int32_t* key_token, int count,
     float* its = s + k * lanes_;
     if (!rule_->by_distance.empty()) add_row(its, rule_->by_distance.data() + keys_ - 1 - key);
     if (!rule_->bias.empty()) add_row(its, rule_->bias.row(key));
-    const float weight =
-        rule_->by_key.empty() ? 0 : log2e * rule_->by_key[static_cast<std::size_t>(key)];
+    const float weight = rule_->by_key.empty() ? 0 : log2e * rule_->by_key[key];
     if (weight != 0) loops_->add_weights(its, lanes_, 1, &weight);
   }
 }
@@ -100,8 +99,7 @@ void StripConditions::exclude(float* s, const std::int32_t* key_token, int count
   if (!mask_) return;
   if (mask_->has_documents()) {
     std::int32_t document[isa::max_keys];
-    for (int k = 0; k < count; ++k)
-      document[k] = mask_->key_document()[static_cast<std::size_t>(key_token[k])];
+    for (int k = 0; k < count; ++k) document[k] = mask_->key_document()[key_token[k]];
     loops_->keep_documents(s, lanes_, count, lane_document_, document);
   }
   if (!mask_->has_pairs()) return;

@@ -282,7 +282,7 @@ Matrix tile_entries(const BoundTiles& tiles, IndexRange rows, IndexRange cols, P
   const std::vector<IndexRange> bands = bands_of(canvas, workers.threads());
   Matrix out(pool.rows, pool.cols);
   if (pool.largest) *pool.largest = Matrix(pool.rows, pool.cols);
-  std::vector<std::unique_ptr<QueryStrip>> strips(static_cast<std::size_t>(workers.threads()));
+  std::vector<std::unique_ptr<QueryStrip>> strips(workers.threads());
   std::atomic<Index> done = 0;
   workers.loop(std::ssize(bands), run.stop, [&](Index turn, int worker) {
     if (!strips[worker]) strips[worker] = std::make_unique<QueryStrip>(tiles);

@@ -82,8 +82,8 @@ class TileOperator final : public Operator {
       return drawn_pixels(rows, cols, pool, run);
     const std::vector<std::int32_t> queries = pool.one_row ? drawn_in(rows, pool) : tokens_in(rows);
     // In proportion to the pairs of query and key, as if all of them were evaluated.
-    const double missing = static_cast<double>(sums_.unknown_of(queries) * plan().keys()),
-                 own = static_cast<double>(std::ssize(queries) * cols.size());
+    const double missing = sums_.unknown_of(queries) * plan().keys(),
+                 own = std::ssize(queries) * cols.size();
     Run summing = run.part(0, missing / (missing + own)),
         evaluating = run.part(missing / (missing + own), 1);
     sums_.find(tiles_, queries, *workers_, summing);
@@ -117,7 +117,7 @@ class TileOperator final : public Operator {
   }
 
   static std::vector<std::int32_t> tokens_in(IndexRange rows) {
-    std::vector<std::int32_t> tokens(static_cast<std::size_t>(rows.size()));
+    std::vector<std::int32_t> tokens(rows.size());
     std::iota(tokens.begin(), tokens.end(), static_cast<std::int32_t>(rows.begin));
     return tokens;
   }

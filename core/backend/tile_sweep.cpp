@@ -44,7 +44,7 @@ TileSweep::TileSweep(const BoundTiles& tiles, MatrixView values, Workers& worker
       workers_(workers),
       run_(run),
       tokens_(tiles.lengths().queries, values.cols),
-      log2_sums_(static_cast<std::size_t>(tiles.lengths().queries)) {
+      log2_sums_(tiles.lengths().queries) {
   for (const BoundPass& bound : tiles.passes()) strips_ += std::ssize(bound.strips);
   for (int i = 0; i < workers.threads(); ++i) threads_.emplace_back(tiles, values.cols);
 }
@@ -61,7 +61,7 @@ TileSweep::Result TileSweep::attend() {
     const auto stage = run_.profile.stage("attend");
     std::vector<SoftmaxState> levels;  // from the top down
     const SoftmaxState* parent = nullptr;
-    levels.reserve(static_cast<std::size_t>(tiles_.query_top()));
+    levels.reserve(tiles_.query_top());
     for (int level = tiles_.query_top(); level > std::max(tiles_.span_top(), 0); --level) {
       levels.emplace_back(clusters(queries(), level), values_.cols);
       attend_level(level, parent, levels.back());

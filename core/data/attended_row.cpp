@@ -11,7 +11,7 @@ AttendedRow attend(const Problem& head, Index i) {
 }
 
 AttendedRow attend(const Problem& head, Index i, IndexRange some) {
-  AttendedRow row{.z = std::vector<double>(static_cast<std::size_t>(head.dv()))};
+  AttendedRow row{.z = std::vector<double>(head.dv())};
   std::vector<std::pair<Index, double>> logits;
   double largest = -std::numeric_limits<double>::infinity(), sum = 0;
   const double* sink = head.rule && head.rule->sink ? &*head.rule->sink : nullptr;
@@ -29,7 +29,7 @@ AttendedRow attend(const Problem& head, Index i, IndexRange some) {
     double norm = 0;
     for (Index c = 0; c < head.dv(); ++c) {
       const auto v = static_cast<double>(head.v(j, c));
-      row.z[static_cast<std::size_t>(c)] += weight / sum * v;
+      row.z[c] += weight / sum * v;
       norm += v * v;
     }
     row.spread += weight / sum * std::sqrt(norm);

@@ -89,7 +89,7 @@ void BitRows::copy_row(Index i, std::uint32_t* to) const {
 }
 
 void BitRows::keep_row(Index i, std::uint32_t* words) const {
-  std::vector<std::uint32_t> row(static_cast<std::size_t>(stride_));
+  std::vector<std::uint32_t> row(stride_);
   copy_row(i, row.data());
   for (const std::uint32_t word : row) *words++ &= word;
 }
@@ -99,10 +99,10 @@ const std::uint32_t* BitRows::made(Index i) const {
   if (made.number != number_) {
     made.number = 0;  // also if there is no memory for more words
     made.row.fill(-1);
-    made.words.resize(static_cast<std::size_t>(MadeRows::count * stride_));
+    made.words.resize(MadeRows::count * stride_);
     made.number = number_;
   }
-  Index& row = made.row[static_cast<std::size_t>(i % MadeRows::count)];
+  Index& row = made.row[i % MadeRows::count];
   std::uint32_t* words = made.words.data() + i % MadeRows::count * stride_;
   if (row != i) {
     row = -1;  // also if making it throws

@@ -21,7 +21,7 @@ class BitMatrix {
       : rows_(rows),
         cols_(cols),
         stride_((cols + word_bits - 1) / word_bits),
-        words_(static_cast<std::size_t>(rows * stride_)) {}
+        words_(rows * stride_) {}
 
   Index rows() const { return rows_; }
   Index cols() const { return cols_; }

@@ -27,9 +27,7 @@ struct CompressedEntries {
   Index count() const { return std::ssize(stands_for); }
   Index keys() const { return tokens + count(); }
   bool has(Index key) const { return key >= tokens && key < keys(); }
-  IndexRange tokens_of(Index key) const {
-    return stands_for[static_cast<std::size_t>(key - tokens)];
-  }
+  IndexRange tokens_of(Index key) const { return stands_for[key - tokens]; }
   /// How many entries the query that is token t sees, if all are chosen. An entry has closed if all
   /// of its tokens are up to t.
   Index seen_at(Index t) const;

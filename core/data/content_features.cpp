@@ -60,7 +60,7 @@ Matrix patch_values(const Picture& picture, Index patch, const std::stop_token& 
   const Index cols = picture.width / patch, rows = picture.height / patch, s = patch_cells(patch);
   Matrix out(rows * cols, s == 1 ? 3 : 3 + 3 * s * s);
   const auto share = static_cast<float>(1.0 / (255.0 * static_cast<double>(patch * patch)));
-  std::vector<float> per_cell(static_cast<std::size_t>(s * s));  // 1 / (255 times its pixels)
+  std::vector<float> per_cell(s * s);  // 1 / (255 times its pixels)
   auto cell_of = [&](Index y, Index x) { return (y * s / patch) * s + x * s / patch; };
   for (Index y = 0; y < patch; ++y)
     for (Index x = 0; x < patch; ++x) per_cell[cell_of(y, x)] += 255.0f;
@@ -133,7 +133,7 @@ ContentHead text_features(std::span<const std::string> tokens, Index d,
   require_features(d);
   const auto n = std::ssize(tokens);
   const Index pairs = d / 8, content = d - 2 * pairs;
-  ContentHead out{Matrix(n, d), {}, std::log(static_cast<double>(n)) + text_scale};
+  ContentHead out{Matrix(n, d), {}, std::log(n) + text_scale};
   for_each_row(n, stop, [&](Index i) {
     add_ngrams(tokens[i], out.q.row(i), content);
     for (Index p = 0; p < pairs; ++p) {
@@ -152,8 +152,7 @@ ContentHead image_features(const Picture& picture, Index patch, Index d,
   require_features(d);
   const Index cols = picture.width / patch, rows = picture.height / patch, n = rows * cols;
   const Index place = std::min<Index>(16, d / 8 * 4);
-  ContentHead out{
-      {}, patch_values(picture, patch, stop), std::log(static_cast<double>(n)) + image_scale};
+  ContentHead out{{}, patch_values(picture, patch, stop), std::log(n) + image_scale};
   const Index skip = out.v.cols() > 3 ? 3 : 0;
   const RowBlock pixels(out.v.data() + skip, n, out.v.cols() - skip,
                         Eigen::OuterStride<>(out.v.stride()));

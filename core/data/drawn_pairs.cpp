@@ -97,8 +97,7 @@ class PaintedKeys {
  private:
   /// Keys beyond the head are at its end.
   std::size_t place_of(Index key) const {
-    return static_cast<std::size_t>(std::ranges::lower_bound(edges_, std::min(key, edges_.back())) -
-                                    edges_.begin());
+    return std::ranges::lower_bound(edges_, std::min(key, edges_.back())) - edges_.begin();
   }
   std::size_t free_from(std::size_t at) {
     std::size_t free = at;

@@ -20,7 +20,7 @@ Grouped group_by(std::span<const std::int32_t> group, Index groups) {
 }
 
 std::vector<std::int32_t> inverse_of(std::span<const std::int32_t> order, Index count) {
-  std::vector<std::int32_t> position(static_cast<std::size_t>(count), -1);
+  std::vector<std::int32_t> position(count, -1);
   for (std::size_t p = 0; p < order.size(); ++p) position[order[p]] = static_cast<std::int32_t>(p);
   return position;
 }

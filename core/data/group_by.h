@@ -15,7 +15,7 @@ struct Grouped {
 
   /// The positions of a group in `order`.
   IndexRange positions(Index group) const {
-    return {begin[static_cast<std::size_t>(group)], begin[static_cast<std::size_t>(group) + 1]};
+    return {begin[group], begin[static_cast<std::size_t>(group) + 1]};
   }
 };
 

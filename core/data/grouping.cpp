@@ -134,7 +134,7 @@ std::string fault_of(const std::vector<Span>& spans, std::optional<Index> n) {
 
 Grouping grouping_of_spans(Index n, const std::vector<Span>& spans) {
   std::vector<std::string> names;
-  std::vector<std::int32_t> kinds(static_cast<std::size_t>(n), none);
+  std::vector<std::int32_t> kinds(n, none);
   for (const Span& span : spans) {
     if (span.tokens.begin < 0 || span.tokens.size() <= 0 || span.tokens.end > n)
       throw InputError(
@@ -183,7 +183,7 @@ std::vector<Span> with_frames(std::vector<Span> spans, Index n, Index tokens) {
 
 Grouping standard_sinks(Index n, const Sequence& sequence) {
   constexpr std::int32_t first = 0, prefix = 1, special = 2, punctuation = 3;
-  std::vector<std::int32_t> kinds(static_cast<std::size_t>(n), none);
+  std::vector<std::int32_t> kinds(n, none);
   for (Index i = 0; i < std::min(n, std::ssize(sequence.tokens)); ++i) {
     const std::string& token = sequence.tokens[i];
     kinds[i] = is_special(token) ? special : is_punctuation(token) ? punctuation : none;

@@ -74,8 +74,7 @@ void convert(const HeadTensor& from, Index head, Number* out, Index out_stride,
       check_stop(stop);
       const Index lines = std::min(down, outer.count - o),
                   words = std::min(across, inner.count - i);
-      buffer.resize(
-          static_cast<std::size_t>((lines - 1) * outer.stride + (words - 1) * inner.stride + size));
+      buffer.resize((lines - 1) * outer.stride + (words - 1) * inner.stride + size);
       from.bytes->read(from.begin + head * from.head_stride + o * outer.stride + i * inner.stride,
                        buffer);
       for (Index l = 0; l < lines; ++l) {
@@ -139,9 +138,8 @@ Matrix reordered(const Matrix& from, const Order* rows, const Order* cols,
   Matrix out = Matrix::unwritten(from.rows(), from.cols());
   for (Index i = 0; i < out.rows(); ++i) {
     check_stop(stop);
-    const float* row = from.row(rows ? (*rows)[static_cast<std::size_t>(i)] : i);
-    for (Index j = 0; j < out.cols(); ++j)
-      out(i, j) = row[cols ? (*cols)[static_cast<std::size_t>(j)] : j];
+    const float* row = from.row(rows ? (*rows)[i] : i);
+    for (Index j = 0; j < out.cols(); ++j) out(i, j) = row[cols ? (*cols)[j] : j];
   }
   return out;
 }
@@ -226,7 +224,7 @@ void HeadTensor::read_whole(Index head, IndexRange some_rows, IndexRange some_co
   part.begin += some_rows.begin * row_stride + some_cols.begin * col_stride;
   part.rows = some_rows.size();
   part.cols = some_cols.size();
-  out.resize(static_cast<std::size_t>(part.rows * part.cols));
+  out.resize(part.rows * part.cols);
   if (!out.empty()) convert_all(part, head, out.data(), part.cols, {});
 }
 

@@ -20,7 +20,7 @@ ImportedResult read_imported(const ImportedTensors& tensors, Index head,
   if (tensors.z.present()) result.z = tensors.z.read(head, stop);
   if (tensors.lse.present()) {
     const Matrix lse = tensors.lse.read(head, stop);
-    result.lse.reserve(static_cast<std::size_t>(lse.rows()));
+    result.lse.reserve(lse.rows());
     for (Index i = 0; i < lse.rows(); ++i) result.lse.push_back(lse(i, 0));
   }
   if (tensors.p.present()) result.p = tensors.p.read(head, stop);

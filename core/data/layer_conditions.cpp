@@ -59,11 +59,9 @@ void add_bias(const Matrix& bias, const Problem& problem, LogitRule& rule,
     return;
   }
   if (depends_on_distance(bias, stop)) {
-    rule.by_distance.resize(static_cast<std::size_t>(queries + keys - 1));
-    for (Index j = 0; j < keys; ++j)
-      rule.by_distance[static_cast<std::size_t>(keys - 1 - j)] = bias(0, j);
-    for (Index i = 1; i < queries; ++i)
-      rule.by_distance[static_cast<std::size_t>(i + keys - 1)] = bias(i, 0);
+    rule.by_distance.resize(queries + keys - 1);
+    for (Index j = 0; j < keys; ++j) rule.by_distance[keys - 1 - j] = bias(0, j);
+    for (Index i = 1; i < queries; ++i) rule.by_distance[i + keys - 1] = bias(i, 0);
     return;
   }
   rule.bias = Matrix::unwritten(keys, queries);
@@ -79,10 +77,9 @@ void add_slope(float slope, const Problem& problem, LogitRule& rule, const std::
     throw InputError(where, "the ALiBi slope of head " + std::to_string(problem.head) + " is " +
                                 number_or_name(slope) + "; expected a magnitude up to " +
                                 number_or_name(most_slope) + ", for biases up to 1e30");
-  rule.by_distance.resize(static_cast<std::size_t>(queries + keys - 1));
+  rule.by_distance.resize(queries + keys - 1);
   for (Index x = 0; x < queries + keys - 1; ++x)
-    rule.by_distance[static_cast<std::size_t>(x)] -=
-        slope * static_cast<float>(x - (keys - 1) + keys - queries);
+    rule.by_distance[x] -= slope * static_cast<float>(x - (keys - 1) + keys - queries);
 }
 
 double sink_of(float sink, const Problem& problem, const std::string& where) {
@@ -164,10 +161,10 @@ class MaskMaker {
  private:
   void pad(Index key) {
     if (key_document_.empty()) {
-      query_document_.assign(static_cast<std::size_t>(queries_), 0);
-      key_document_.assign(static_cast<std::size_t>(keys_), 0);
+      query_document_.assign(queries_, 0);
+      key_document_.assign(keys_, 0);
     }
-    key_document_[static_cast<std::size_t>(key)] = PairMask::padding;
+    key_document_[key] = PairMask::padding;
   }
 
   Index queries_, keys_;

@@ -35,9 +35,8 @@ double LogitRule::with_sink(double log2_sum) const {
 
 double LogitRule::bias_of(Index i, Index j, Index keys) const {
   double sum = 0;
-  if (!by_distance.empty())
-    sum += static_cast<double>(by_distance[static_cast<std::size_t>(i - j + keys - 1)]);
-  if (!by_key.empty()) sum += static_cast<double>(by_key[static_cast<std::size_t>(j)]);
+  if (!by_distance.empty()) sum += static_cast<double>(by_distance[i - j + keys - 1]);
+  if (!by_key.empty()) sum += static_cast<double>(by_key[j]);
   if (!bias.empty()) sum += static_cast<double>(bias(j, i));
   return sum;
 }

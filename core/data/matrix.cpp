@@ -142,7 +142,7 @@ SpareBlocks& spare_blocks() {
 void* allocate_aligned(std::size_t bytes) {
   if (bytes < smallest_kept) return allocate_in_heap(bytes);
   if (void* spare = spare_blocks().take(bytes)) return spare;
-  require_memory(static_cast<double>(bytes), "one array");  // unless a caller checked more
+  require_memory(bytes, "one array");  // unless a caller checked more
   void* block = map_block(bytes);
   if (!block) {
     spare_blocks().drop_all();

@@ -103,10 +103,8 @@ class Matrix {
   const float* data() const { return values_.data(); }
   float* row(Index i) { return values_.data() + i * stride_; }
   const float* row(Index i) const { return values_.data() + i * stride_; }
-  float& operator()(Index i, Index j) { return values_[static_cast<std::size_t>(i * stride_ + j)]; }
-  float operator()(Index i, Index j) const {
-    return values_[static_cast<std::size_t>(i * stride_ + j)];
-  }
+  float& operator()(Index i, Index j) { return values_[i * stride_ + j]; }
+  float operator()(Index i, Index j) const { return values_[i * stride_ + j]; }
   /// Writes `count` values, or zeros for null, and zeros from there up to the stride.
   void write_row(Index i, const float* from, Index count) {
     float* const to = row(i);
@@ -118,10 +116,7 @@ class Matrix {
 
  private:
   Matrix(Index rows, Index cols, Index stride)
-      : rows_(rows),
-        cols_(cols),
-        stride_(stride),
-        values_(static_cast<std::size_t>(rows * stride)) {}
+      : rows_(rows), cols_(cols), stride_(stride), values_(rows * stride) {}
 
   Index rows_ = 0, cols_ = 0, stride_ = 0;
   std::vector<float, AlignedAllocator<float>> values_;

@@ -173,12 +173,12 @@ std::size_t free_memory(const std::string& root) {
 }
 
 std::size_t allowed_memory() {
-  return static_cast<std::size_t>(allowed_of(static_cast<double>(free_memory())));
+  return static_cast<std::size_t>(allowed_of(free_memory()));
 }
 
 void require_memory(double bytes, const std::string& what, const std::string& advice) {
   if (bytes < static_cast<double>(smallest_checked)) return;
-  require(bytes, static_cast<double>(free_memory()), what, "", advice);
+  require(bytes, free_memory(), what, "", advice);
 }
 
 void require_device_memory(double bytes, double free, const std::string& what,
@@ -187,11 +187,11 @@ void require_device_memory(double bytes, double free, const std::string& what,
 }
 
 std::shared_ptr<std::byte[]> allocate_bytes(std::size_t bytes, const std::string& what) {
-  require_memory(static_cast<double>(bytes), what);
+  require_memory(bytes, what);
   try {
     return std::shared_ptr<std::byte[]>(new std::byte[bytes]);
   } catch (const std::bad_alloc&) {
-    throw UnavailableError(what + ": " + format_bytes(static_cast<double>(bytes)) +
+    throw UnavailableError(what + ": " + format_bytes(bytes) +
                            " of memory needed, which the system refuses");
   }
 }

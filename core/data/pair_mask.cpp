@@ -48,8 +48,7 @@ PairMask::PairMask(std::vector<std::int32_t> query_document, std::vector<std::in
   keys_of_.resize(static_cast<std::size_t>(documents) + 1);
   run_end_.resize(key_document_.size());
   for (std::size_t j = 0; j < key_document_.size(); ++j)
-    if (key_document_[j] >= 0)
-      keys_of_[static_cast<std::size_t>(key_document_[j])].push_back(static_cast<std::int32_t>(j));
+    if (key_document_[j] >= 0) keys_of_[key_document_[j]].push_back(static_cast<std::int32_t>(j));
   for (std::size_t j = key_document_.size(); j-- > 0;)
     run_end_[j] = j + 1 < key_document_.size() && key_document_[j + 1] == key_document_[j]
                       ? run_end_[j + 1]
@@ -77,8 +76,7 @@ Index PairMask::count(Index i, IndexRange keys) const {
   if (keys.size() <= 0) return 0;
   if (!has_documents()) return has_pairs() ? count_bits(pairs_.row(i), keys) : keys.size();
   if (!has_pairs()) {
-    const auto& its =
-        keys_of_[static_cast<std::size_t>(query_document_[static_cast<std::size_t>(i)])];
+    const auto& its = keys_of_[static_cast<std::size_t>(query_document_[i])];
     const auto low = std::ranges::lower_bound(its, keys.begin);
     return std::lower_bound(low, its.end(), keys.end) - low;
   }
@@ -94,11 +92,10 @@ Index PairMask::count(Index i, IndexRange keys) const {
 
 IndexRange PairMask::document_run(Index i, IndexRange keys) const {
   if (!has_documents()) return keys;
-  const auto& its =
-      keys_of_[static_cast<std::size_t>(query_document_[static_cast<std::size_t>(i)])];
+  const auto& its = keys_of_[static_cast<std::size_t>(query_document_[i])];
   const auto first = std::ranges::lower_bound(its, keys.begin);
   if (first == its.end() || *first >= keys.end) return {keys.end, keys.end};
-  return {*first, std::min<Index>(run_end_[static_cast<std::size_t>(*first)], keys.end)};
+  return {*first, std::min<Index>(run_end_[*first], keys.end)};
 }
 
 IndexRange PairMask::next_run(Index i, IndexRange keys) const {
@@ -116,7 +113,7 @@ IndexRange PairMask::next_run(Index i, IndexRange keys) const {
 IndexRange PairMask::keys_of_documents(std::int32_t first, std::int32_t last) const {
   IndexRange out{std::ssize(key_document_), 0};
   for (std::int32_t document = first; document <= last; ++document) {
-    const auto& its = keys_of_[static_cast<std::size_t>(document)];
+    const auto& its = keys_of_[document];
     if (its.empty()) continue;
     out.begin = std::min<Index>(out.begin, its.front());
     out.end = std::max<Index>(out.end, Index{its.back()} + 1);

@@ -28,9 +28,7 @@ class PairMask {
   const BitRows& pairs() const { return pairs_; }
 
   bool admits(Index i, Index j) const {
-    if (has_documents() &&
-        query_document_[static_cast<std::size_t>(i)] != key_document_[static_cast<std::size_t>(j)])
-      return false;
+    if (has_documents() && query_document_[i] != key_document_[j]) return false;
     return pairs_.empty() || pairs_(i, j);
   }
   /// The mask of the first queries and keys.

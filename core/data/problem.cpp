@@ -33,7 +33,7 @@ Problem make_problem(Matrix q, Matrix k, Matrix v, double scale, bool causal, In
   auto owner = std::make_shared<std::array<Matrix, 3>>(
       std::array<Matrix, 3>{std::move(q), std::move(k), std::move(v)});
   Problem problem{.q = (*owner)[0], .k = (*owner)[1], .v = (*owner)[2]};
-  problem.scale = scale > 0 ? scale : 1.0 / std::sqrt(static_cast<double>(problem.d()));
+  problem.scale = scale > 0 ? scale : 1.0 / std::sqrt(problem.d());
   problem.causal = causal;
   problem.head = head;
   problem.owner = std::move(owner);

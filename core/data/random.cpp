@@ -53,7 +53,7 @@ double Random::normal() {
 std::vector<std::int32_t> draw_subset(std::int64_t n, std::int64_t count, Random random) {
   std::vector<std::int32_t> subset;
   for (std::int64_t i = 0, needed = std::min(count, n); needed > 0; ++i)
-    if (static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(n - i))) < needed) {
+    if (static_cast<std::int64_t>(random.below(n - i)) < needed) {
       subset.push_back(static_cast<std::int32_t>(i));
       --needed;
     }

@@ -23,7 +23,7 @@ struct Recurrence {
   Matrix log_decay;         // [n, 1] or [n, d], at most 0; all are 0 if it is empty
   Matrix level_weights;     // [n, levels], lambda; all are 1 if it is empty
 
-  float beta_of(Index j) const { return beta.empty() ? 1 : beta[static_cast<std::size_t>(j)]; }
+  float beta_of(Index j) const { return beta.empty() ? 1 : beta[j]; }
   float weight_of(Index i, Index j) const;
   /// The recurrence of the first n tokens.
   Recurrence prefix(Index n) const;

@@ -85,21 +85,18 @@ class ListReader final : public BitRows::Maker {
   void transpose(const std::stop_token& stop) {
     require_memory(sizeof(std::int64_t) * entries(), "lists in the order of their columns");
     const Index cols = lists_.entries.cols;
-    transposed_.resize(static_cast<std::size_t>(rows_ * cols));
+    transposed_.resize(rows_ * cols);
     std::vector<std::int64_t> column;
     for (Index c = 0; c < cols; ++c) {
       check_stop(stop);
       lists_.entries.read_whole(head_of_entries_, {0, rows_}, {c, c + 1}, column);
-      for (Index row = 0; row < rows_; ++row)
-        transposed_[static_cast<std::size_t>(row * cols + c)] =
-            column[static_cast<std::size_t>(row)];
+      for (Index row = 0; row < rows_; ++row) transposed_[row * cols + c] = column[row];
     }
   }
 
   void check_counts() const {
     for (Index row = 0; row < rows_; ++row)
-      if (const std::int64_t count = ends_[static_cast<std::size_t>(row)];
-          count < 0 || count > lists_.entries.cols)
+      if (const std::int64_t count = ends_[row]; count < 0 || count > lists_.entries.cols)
         throw InputError(lists_.where, "row " + std::to_string(row) + " counts " +
                                            std::to_string(count) + " blocks; expected 0 to " +
                                            std::to_string(lists_.entries.cols) +
@@ -107,7 +104,7 @@ class ListReader final : public BitRows::Maker {
   }
 
   void check_begins() const {
-    const auto begin = [&](Index row) { return ends_[static_cast<std::size_t>(row)]; };
+    const auto begin = [&](Index row) { return ends_[row]; };
     for (Index row = 0; row < rows_; ++row)
       if (begin(row) < 0 || begin(row) > begin(row + 1))
         throw InputError(lists_.where, "indptr goes from " + std::to_string(begin(row)) + " to " +
@@ -246,10 +243,7 @@ std::vector<IndexRange> runs_of_blocks(const Selection& selection, const BlockBi
 class FaultCounter {
  public:
   FaultCounter(const Selection& selection, const Band& band, const PairMask* mask)
-      : selection_(selection),
-        band_(band),
-        mask_(mask),
-        row_(static_cast<std::size_t>(selection.blocks.stride())) {}
+      : selection_(selection), band_(band), mask_(mask), row_(selection.blocks.stride()) {}
 
   void count(Index row) {
     if (selection_.reader) {
@@ -316,14 +310,13 @@ class FaultCounter {
 Faults count_faults(const Selection& selection, const Band& band, const PairMask* mask,
                     const ShareOut& share_out) {
   constexpr Index rows_of_turn = 64;
-  std::vector<Faults> of_turn(
-      static_cast<std::size_t>(number_of_blocks(selection.rows(), rows_of_turn)));
+  std::vector<Faults> of_turn(number_of_blocks(selection.rows(), rows_of_turn));
   share_out(std::ssize(of_turn), [&](Index turn) {
     FaultCounter counter(selection, band, mask);
     const Index begin = turn * rows_of_turn;
     for (Index row = begin; row < std::min(selection.rows(), begin + rows_of_turn); ++row)
       counter.count(row);
-    of_turn[static_cast<std::size_t>(turn)] = counter.found();
+    of_turn[turn] = counter.found();
   });
   Faults all{selection.faults, {}};
   for (const Faults& faults : of_turn) {
@@ -382,11 +375,10 @@ IndexRange Selection::queries_of(Index row) const {
 }
 
 std::vector<IndexRange> Selection::runs(Index row, bool whole) const {
-  std::vector<std::uint32_t> words(static_cast<std::size_t>(blocks.stride()));
+  std::vector<std::uint32_t> words(blocks.stride());
   blocks.copy_row(row, words.data());
   if (whole && !partial.empty())
-    for (Index w = 0; w < blocks.stride(); ++w)
-      words[static_cast<std::size_t>(w)] &= ~partial.row(row)[w];
+    for (Index w = 0; w < blocks.stride(); ++w) words[w] &= ~partial.row(row)[w];
   return runs_of_blocks(*this, words);
 }
 
@@ -416,7 +408,7 @@ Selection read_selection(const SelectionTensors& tensors, Index head, Lengths le
 ListFaults list_faults(const Selection& selection, const std::stop_token& stop) {
   ListFaults faults = selection.faults;
   if (!selection.reader) return faults;
-  std::vector<std::uint32_t> words(static_cast<std::size_t>(selection.blocks.stride()));
+  std::vector<std::uint32_t> words(selection.blocks.stride());
   for_each_row(selection.rows(), stop, [&](Index row) {
     std::ranges::fill(words, 0u);
     selection.reader->mark(row, words.data(), nullptr, faults);

@@ -12,7 +12,7 @@ bool Sequence::is_compressed(Index i) const {
 std::string Sequence::label(Index i) const {
   if (is_compressed(i)) return compressed->name(i);
   if (i >= 0 && i < std::ssize(tokens)) return tokens[i];
-  if (i >= 0 && i < std::ssize(position_names)) return position_names[static_cast<std::size_t>(i)];
+  if (i >= 0 && i < std::ssize(position_names)) return position_names[i];
   if (grid && grid->contains(i))
     return "patch (" + std::to_string(grid->row_of(i)) + ", " + std::to_string(grid->col_of(i)) +
            ")";

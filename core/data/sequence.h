@@ -29,7 +29,7 @@ struct ImageGrid {
   Index col_of(Index token) const { return patch_of(token) % cols; }
   Index token_of(Index row, Index col) const {
     const Index patch = row * cols + col;
-    return prefix + (order ? order->place[static_cast<std::size_t>(patch)] : patch);
+    return prefix + (order ? order->place[patch] : patch);
   }
   /// The patch at shares in [0, 1) of the image's height and width.
   Index token_at(double down, double across) const {
@@ -43,7 +43,7 @@ struct ImageGrid {
  private:
   Index patch_of(Index token) const {
     const Index at = token - prefix;
-    return order ? order->patch[static_cast<std::size_t>(at)] : at;
+    return order ? order->patch[at] : at;
   }
 };
 

@@ -27,26 +27,26 @@ double float_bytes(Index rows, Index cols) {
 }  // namespace
 
 const Sequence& sequence_of(const Source& source, Index layer) {
-  const auto& own = source.layers[static_cast<std::size_t>(layer)].sequence;
+  const auto& own = source.layers[layer].sequence;
   return own ? *own : source.sequence;
 }
 
 const Sequence& key_sequence_of(const Source& source, Index layer) {
   static const Sequence unknown;
-  const Layer& of = source.layers[static_cast<std::size_t>(layer)];
+  const Layer& of = source.layers[layer];
   if (of.key_sequence) return *of.key_sequence;
   return of.lengths().equal() ? sequence_of(source, layer) : unknown;
 }
 
 bool has_own_keys(const Source& source, Index layer) {
-  const Layer& of = source.layers[static_cast<std::size_t>(layer)];
+  const Layer& of = source.layers[layer];
   return !of.lengths().equal() ||
          (of.key_sequence && of.key_sequence->tokens != sequence_of(source, layer).tokens);
 }
 
 void name_keys_of_compressed(Source& source) {
   for (Index l = 0; l < std::ssize(source.layers); ++l) {
-    Layer& layer = source.layers[static_cast<std::size_t>(l)];
+    Layer& layer = source.layers[l];
     if (!layer.conditions.compressed || !layer.key_sequence->tokens.empty()) continue;
     if (layer.queries() == layer.tokens())
       layer.key_sequence->tokens = sequence_of(source, l).tokens;
@@ -54,8 +54,7 @@ void name_keys_of_compressed(Source& source) {
 }
 
 HeadConditions stated_conditions(const Source& source, Index layer) {
-  return source.layers[static_cast<std::size_t>(layer)].conditions.or_else(
-      {.causal = source.causal, .scale = source.scale});
+  return source.layers[layer].conditions.or_else({.causal = source.causal, .scale = source.scale});
 }
 
 std::string statement_text(const Source& source) {
@@ -65,13 +64,13 @@ std::string statement_text(const Source& source) {
 }
 
 bool mask_is_assumed(const Source& source, Index layer) {
-  const Layer& its = source.layers[static_cast<std::size_t>(layer)];
+  const Layer& its = source.layers[layer];
   return !stated_causal(source, layer) && source.content.empty() && source.kind != "synthetic" &&
          its.has_qk() && its.conditions.mask.rows <= 1;  // a mask of pairs says it all
 }
 
 std::string layer_label(const Source& source, Index layer) {
-  const std::string& name = source.layers[static_cast<std::size_t>(layer)].name;
+  const std::string& name = source.layers[layer].name;
   if (name.empty()) return "layer " + std::to_string(layer);
   const bool number = name.find_first_not_of("0123456789") == std::string::npos;
   return number ? "layer " + name : name;

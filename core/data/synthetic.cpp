@@ -88,7 +88,7 @@ Matrix normal_matrix(const Spec& spec, DrawPurpose purpose, Index head, Index ro
 
 /// The length of q and k at which equal vectors have this logit under the scale 1/sqrt(d).
 double length_for_logit(double logit, Index d) {
-  return std::sqrt(logit * std::sqrt(static_cast<double>(d)));
+  return std::sqrt(logit * std::sqrt(d));
 }
 
 Qkv gaussian(const Spec& s, Index head) {
@@ -98,17 +98,16 @@ Qkv gaussian(const Spec& s, Index head) {
 }
 
 Qkv clustered(const Spec& s, Index head) {
-  const auto kinds = static_cast<Index>(std::llround(std::sqrt(static_cast<double>(s.n))));
+  const auto kinds = static_cast<Index>(std::llround(std::sqrt(s.n)));
   Matrix centres = normal_matrix(s, DrawPurpose::synthetic_centre, head, kinds, s.d);
   for (Index g = 0; g < kinds; ++g) set_length(centres.row(g), s.d, 1.0);
   const Matrix values = normal_matrix(s, DrawPurpose::synthetic_value, head, kinds, s.dv);
-  std::vector<Index> kind(static_cast<std::size_t>(s.n));
+  std::vector<Index> kind(s.n);
   Random order = stream(s, DrawPurpose::synthetic_order, head);
-  for (Index& g : kind) g = static_cast<Index>(order.below(static_cast<std::uint64_t>(kinds)));
+  for (Index& g : kind) g = static_cast<Index>(order.below(kinds));
 
-  const auto length =
-      static_cast<float>(length_for_logit(std::log(static_cast<double>(kinds)) + 3.0, s.d));
-  const auto spread = static_cast<float>(0.25 / std::sqrt(static_cast<double>(s.d)));
+  const auto length = static_cast<float>(length_for_logit(std::log(kinds) + 3.0, s.d));
+  const auto spread = static_cast<float>(0.25 / std::sqrt(s.d));
   Qkv out = gaussian(s, head);
   for_each_row(s.n, s.stop, [&](Index i) {
     const Index g = kind[i];
@@ -147,20 +146,19 @@ Qkv smooth(const Spec& s, Index head) {
   Qkv out;
   out.q = smooth_curve(s, DrawPurpose::synthetic_q, head, s.d, length_for_logit(8.0, s.d));
   out.k = out.q;
-  out.v =
-      smooth_curve(s, DrawPurpose::synthetic_v, head, s.dv, std::sqrt(static_cast<double>(s.dv)));
+  out.v = smooth_curve(s, DrawPurpose::synthetic_v, head, s.dv, std::sqrt(s.dv));
   return out;
 }
 
 Qkv needle(const Spec& s, Index head) {
   if (s.d < 2)
     throw UsageError("synthetic:needle: d is 1; at least 2 is needed, one to hide the needle");
-  std::vector<Index> place(static_cast<std::size_t>(s.n));
+  std::vector<Index> place(s.n);
   std::iota(place.begin(), place.end(), Index{0});
   Random order = stream(s, DrawPurpose::synthetic_order, head);
   for (std::size_t i = place.size(); i > 1; --i) std::swap(place[i - 1], place[order.below(i)]);
 
-  const double length = length_for_logit(std::log(static_cast<double>(s.n)) + 3.0, s.d);
+  const double length = length_for_logit(std::log(s.n) + 3.0, s.d);
   Qkv out;
   out.k = normal_matrix(s, DrawPurpose::synthetic_k, head, s.n, s.d);
   out.q = Matrix(s.n, s.d);

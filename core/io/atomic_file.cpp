@@ -254,7 +254,7 @@ Writing writing(std::string_view bytes, const std::stop_token& stop) {
     for (std::size_t begin = 0; begin < bytes.size(); begin += piece) {
       check_stop(stop);
       const std::string_view part = bytes.substr(begin, piece);
-      out.write(part.data(), static_cast<std::streamsize>(part.size()));
+      out.write(part.data(), part.size());
     }
     check_stop(stop);
   };

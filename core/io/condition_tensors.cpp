@@ -193,7 +193,7 @@ class ConditionReader {
     std::vector<std::int32_t> out;
     const std::vector<float> values = list(tensor, length, expected);
     for_each_row(std::ssize(values), stop_, [&](Index i) {
-      const float x = values[static_cast<std::size_t>(i)];
+      const float x = values[i];
       if (!(x >= 0 && x <= 0x1p24f) || x != std::floor(x))
         throw InputError(tensors_.file().path, fovea::quoted(tensor.name) + " holds " +
                                                    std::to_string(x) +
@@ -232,7 +232,7 @@ class ConditionReader {
     auto& documents = layer_.conditions.documents;
     documents.clear();
     for (std::size_t d = 0; d + 1 < begins.size(); ++d)
-      documents.resize(static_cast<std::size_t>(begins[d + 1]), static_cast<std::int32_t>(d));
+      documents.resize(begins[d + 1], static_cast<std::int32_t>(d));
   }
 
   const LayerTensors& tensors_;

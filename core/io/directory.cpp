@@ -81,7 +81,7 @@ std::string Directory::text(const std::string& name) const {
   if (!file) throw InputError(path_of(name), "there is no such file");
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) throw unreadable(path_of(name), "read");
-  require_memory(static_cast<double>(status.st_size), path_of(name));
+  require_memory(status.st_size, path_of(name));
   std::string text(static_cast<std::size_t>(status.st_size), '\0');
   std::size_t done = 0;
   while (done < text.size()) {

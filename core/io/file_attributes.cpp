@@ -32,7 +32,7 @@ std::string names_of_attributes(int file) {
 bool copy_attribute(const char* name, int from, int to) {
   const ssize_t size = ::getxattr(path_of(from).c_str(), name, nullptr, 0);
   if (size < 0) return false;
-  std::vector<char> value(static_cast<std::size_t>(size));
+  std::vector<char> value(size);
   const ssize_t got = ::getxattr(path_of(from).c_str(), name, value.data(), value.size());
   return got == size && ::fsetxattr(to, name, value.data(), value.size(), 0) == 0;
 }
@@ -70,8 +70,8 @@ mode_t umask_of_process() {
 void take_attributes(int from, int to) {
   struct stat status {};
   if (::fstat(from, &status) != 0 || !S_ISREG(status.st_mode)) return;
-  const bool has_group = ::fchown(to, status.st_uid, status.st_gid) == 0 ||
-                         ::fchown(to, static_cast<uid_t>(-1), status.st_gid) == 0;
+  const bool has_group =
+      ::fchown(to, status.st_uid, status.st_gid) == 0 || ::fchown(to, -1, status.st_gid) == 0;
   const bool has_list = take_access_list(from, to);
   copy_user_attributes(from, to);
   mode_t mode = status.st_mode & 0777;

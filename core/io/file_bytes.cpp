@@ -106,7 +106,7 @@ void FileBytes::read_from(int descriptor, Index begin, std::span<std::byte> out)
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw InputError(path_, std::string("cannot be read: ") + std::strerror(errno));
     if (got == 0) break;  // the file is shorter than it was
-    out = out.subspan(static_cast<std::size_t>(got));
+    out = out.subspan(got);
     begin += got;
   }
   // Compared after reading, so that everything read is of the version that was opened.
@@ -135,7 +135,7 @@ std::shared_ptr<const FileBytes> FileBytes::closed() const {
 }
 
 std::string FileBytes::text(const std::stop_token& stop) const {
-  require_memory(static_cast<double>(size()), path_);
+  require_memory(size(), path_);
   std::string content(static_cast<std::size_t>(size()), '\0');
   read_in_pieces(*this, 0, std::as_writable_bytes(std::span(content)), stop);
   return content;

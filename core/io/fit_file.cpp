@@ -125,7 +125,7 @@ void read_array(const TensorFile& file, const char* name, StateArray member,
                         .col_stride = element};
   for (Index h = 0; h < heads; ++h) {
     const Matrix values = view.read(h, stop);
-    std::vector<float>& to = states[static_cast<std::size_t>(h)].*member;
+    std::vector<float>& to = states[h].*member;
     if (static_cast<Index>(to.size()) > count ||
         !std::all_of(values.data(), values.data() + count,
                      [](float x) { return std::isfinite(x); }))
@@ -159,10 +159,10 @@ FitFile read_fit(const std::string& path, const std::stop_token& stop) {
     for (const Json& fact : json.at("about"))
       out.about.emplace_back(fact.at(0).get<std::string>(), fact.at(1).get<std::string>());
     const Json& heads = json.at("heads");
-    const NamedTensor& best = require_array(file, "fit_best", static_cast<Index>(heads.size()));
+    const NamedTensor& best = require_array(file, "fit_best", heads.size());
     for (const Json& head : heads) {
       check_stop(stop);
-      out.states.push_back(state_of(head, static_cast<std::size_t>(best.shape[1])));
+      out.states.push_back(state_of(head, best.shape[1]));
     }
   } catch (const Json::exception& error) {
     throw InputError(path, std::string("metadata 'fit' is damaged: ") + error.what());

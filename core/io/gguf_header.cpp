@@ -93,7 +93,7 @@ class GgufReader {
   }
 
  private:
-  std::uint64_t left() const { return static_cast<std::uint64_t>(size_ - at_); }
+  std::uint64_t left() const { return size_ - at_; }
 
   Index size_of(GgufType type) const {
     const auto number = static_cast<std::uint32_t>(type);
@@ -129,7 +129,7 @@ class GgufReader {
     check_stop(stop_);
     constexpr Index usual = 1 << 16;
     begin_ = at_;
-    piece_.resize(static_cast<std::size_t>(std::min(std::max(least, usual), size_ - at_)));
+    piece_.resize(std::min(std::max(least, usual), size_ - at_));
     bytes_.read(begin_, piece_);
   }
 

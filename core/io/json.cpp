@@ -117,7 +117,7 @@ double json_bytes(std::string_view text) {
       case '"': {
         const std::size_t begin = ++i;
         while (i < text.size() && text[i] != '"') i += text[i] == '\\' ? 2 : 1;
-        const double length = static_cast<double>(i - begin);
+        const double length = i - begin;
         bytes += string + (length > longest_inside ? long_string + length : 0);
         longest = std::max(longest, length);
         break;

@@ -68,7 +68,7 @@ class Literals {
       const auto [end, error] =
           std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
       if (error != std::errc{} || value < 0) throw refusal("a non-negative integer");
-      at_ = static_cast<std::size_t>(end - text_.data());
+      at_ = end - text_.data();
       accept('L');  // Python 2
       out.push_back(value);
       if (!accept(',')) {

@@ -29,7 +29,7 @@ NamedTensor read_npy(const std::shared_ptr<const FileBytes>& file, bool as_bfloa
   check_npy_size(path, parsed, size - begin);
   parsed.tensor.name = std::filesystem::path(path).stem().string();
   parsed.tensor.bytes = file;
-  parsed.tensor.begin = static_cast<Index>(begin);
+  parsed.tensor.begin = begin;
   return std::move(parsed.tensor);
 }
 

@@ -55,16 +55,16 @@ class ArchiveBytes {
         const auto all = static_cast<zip_uint64_t>(file_.size());
         const zip_int64_t at = zip_source_seek_compute_offset(at_, all, data, size, &error_);
         if (at < 0) return -1;
-        at_ = static_cast<zip_uint64_t>(at);
+        at_ = at;
         return 0;
       }
       case ZIP_SOURCE_TELL:
-        return static_cast<zip_int64_t>(at_);
+        return at_;
       case ZIP_SOURCE_STAT: {
         auto* status = static_cast<zip_stat_t*>(data);
         zip_stat_init(status);
         status->valid = ZIP_STAT_SIZE;
-        status->size = static_cast<zip_uint64_t>(file_.size());
+        status->size = file_.size();
         return sizeof *status;
       }
       case ZIP_SOURCE_ERROR:
@@ -86,18 +86,18 @@ class ArchiveBytes {
       return -1;
     }
     at_ += out.size();
-    return static_cast<zip_int64_t>(out.size());
+    return out.size();
   }
 
   /// The library reads headers in pieces of a few bytes, some nine for an array: they come from a
   /// part of the file that is read at once.
   void read_through_window(std::span<std::byte> out) {
     constexpr std::size_t most = std::size_t{1} << 16;
-    if (out.size() >= most) return file_.read(static_cast<Index>(at_), out);
+    if (out.size() >= most) return file_.read(at_, out);
     if (at_ < window_begin_ || at_ + out.size() > window_begin_ + window_.size()) {
       window_.resize(std::min(most, static_cast<std::size_t>(file_.size()) - at_));
       window_begin_ = at_;
-      file_.read(static_cast<Index>(at_), window_);
+      file_.read(at_, window_);
     }
     std::ranges::copy(std::span(window_).subspan(at_ - window_begin_, out.size()), out.begin());
   }
@@ -162,7 +162,7 @@ class Member {
     const zip_int64_t got = zip_fread(file_.get(), out.data(), out.size());
     if (got < 0)
       throw InputError(where_, std::string("is damaged: ") + zip_file_strerror(file_.get()));
-    return static_cast<std::size_t>(got);
+    return got;
   }
 
   std::string where_;

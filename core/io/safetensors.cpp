@@ -72,7 +72,7 @@ std::string header_text(const std::string& path, const Bytes& file, Index size,
   if (static_cast<Index>(length) > size - 8)
     throw InputError(path, "a header of " + std::to_string(length) + " bytes in a file of " +
                                std::to_string(size) + " bytes: the file is cut off");
-  require_memory(static_cast<double>(length), path + ", header");
+  require_memory(length, path + ", header");
   std::string text(static_cast<std::size_t>(length), '\0');
   read_in_pieces(file, 8, std::as_writable_bytes(std::span(text)), stop);
   return text;

@@ -58,8 +58,7 @@ void write_values(std::ostream& out, std::span<const std::byte> bytes,
   constexpr std::size_t piece = 1 << 22;
   for (; !bytes.empty() && out; bytes = bytes.subspan(std::min(piece, bytes.size()))) {
     if (stop.stop_requested()) throw Cancelled();
-    out.write(reinterpret_cast<const char*>(bytes.data()),
-              static_cast<std::streamsize>(std::min(piece, bytes.size())));
+    out.write(reinterpret_cast<const char*>(bytes.data()), std::min(piece, bytes.size()));
   }
 }
 

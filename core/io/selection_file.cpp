@@ -107,13 +107,11 @@ SelectionFile of_pairs(std::span<const Plan* const> heads, SelectionForm form,
   if (form == SelectionForm::pairs) {
     const double bytes = static_cast<double>(count * queries) * static_cast<double>(keys);
     require_room(bytes, form);
-    std::vector<std::uint8_t> mask(static_cast<std::size_t>(count * queries * keys));
+    std::vector<std::uint8_t> mask(count * queries * keys);
     for (Index h = 0; h < count; ++h)
       for_pairs(
-          *heads[static_cast<std::size_t>(h)], stop, [] {},
-          [&](Index i, Index j) {
-            mask[static_cast<std::size_t>((h * queries + i) * keys + j)] = 1;
-          });
+          *heads[h], stop, [] {},
+          [&](Index i, Index j) { mask[(h * queries + i) * keys + j] = 1; });
     file.tensors.push_back({"kept", {count, queries, keys}, std::move(mask)});
     return file;
   }

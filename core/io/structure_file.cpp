@@ -71,7 +71,7 @@ class Slice {
                    std::as_writable_bytes(std::span(words)), stop_);
     std::vector<std::int32_t> out;
     for_each_row(count_, stop_, [&](Index i) {
-      const Word word = words[static_cast<std::size_t>(i)];
+      const Word word = words[i];
       if (word < least || word > std::numeric_limits<std::int32_t>::max())
         throw refusal("holds " + std::to_string(word),
                       "indices from " + std::to_string(least) + " to 2147483647");
@@ -95,7 +95,7 @@ class Slice {
 
   void require_finite(const std::vector<float>& values, bool minus_infinity) const {
     for_each_row(count_, stop_, [&](Index i) {
-      const float x = values[static_cast<std::size_t>(i)];
+      const float x = values[i];
       const bool not_there = std::isinf(x) && x < 0;
       if (!(std::abs(x) <= number_limit) && !(not_there && minus_infinity))
         throw refusal("has NaN, Inf or a number beyond 1e14 at element " + std::to_string(i),

@@ -144,7 +144,7 @@ class HookReader {
     const Index members = tensor.shape[0], longest = tensor.shape[1];
     const char* stated = root.find(key) ? key : "seq_lens";  // as older files call them
     std::vector<Index> out = counts_in(root, stated);
-    if (out.empty()) out.assign(static_cast<std::size_t>(members), longest);
+    if (out.empty()) out.assign(members, longest);
     const bool fit = std::ranges::all_of(out, [&](Index n) { return n <= longest; });
     if (std::ssize(out) != members || !fit)
       throw InputError(
@@ -275,11 +275,10 @@ class HookReader {
     if (!factor) return;
     const double scale = factor->value().is_number() ? factor->as<double>() : 0;
     if (!condition::scale.allows(scale)) throw factor->refusal("a number above 0");
-    const double of_stated = config.find("head_dim")
-                                 ? 1 / std::sqrt(static_cast<double>(count_in(config, "head_dim")))
-                                 : 0;
+    const double of_stated =
+        config.find("head_dim") ? 1 / std::sqrt(count_in(config, "head_dim")) : 0;
     const bool derived = std::abs(scale - of_stated) < 1e-6 * scale;
-    source_.scale = derived ? 1 / std::sqrt(static_cast<double>(heads.d)) : scale;
+    source_.scale = derived ? 1 / std::sqrt(heads.d) : scale;
   }
 
   void state_share(const JsonPlace& config, const Heads& heads) {

@@ -28,11 +28,10 @@ Outputs find_outputs(const LeafBatch& batch, MembershipGradient& out, const std:
   const Index count = batch.logits.rows;
   const Rows s = rows_of(batch.logits), v = rows_of(batch.values), t = rows_of(batch.targets);
   const FloatColumn zero_loss = t.rowwise().squaredNorm().array();
-  Outputs own{RowMajor::Zero(count, v.cols()),
-              std::vector<float>(static_cast<std::size_t>(count), LeafBatch::no_pair)};
+  Outputs own{RowMajor::Zero(count, v.cols()), std::vector<float>(count, LeafBatch::no_pair)};
   for (Index l = 0; l < batch.leaves(); ++l) {
     check_stop(stop);
-    const Index begin = batch.leaf_begin[static_cast<std::size_t>(l)],
+    const Index begin = batch.leaf_begin[l],
                 size = batch.leaf_begin[static_cast<std::size_t>(l) + 1] - begin;
     if (size == 0) {
       for (Index i = 0; i < count; ++i) out.queries(i, l) = zero_loss(i);
@@ -48,9 +47,9 @@ Outputs find_outputs(const LeafBatch& batch, MembershipGradient& out, const std:
     for (Index i = 0; i < count; ++i) {
       const bool empty = forbidden(most(i));
       out.queries(i, l) = empty ? zero_loss(i) : loss(i);
-      if (empty || batch.query_leaf[static_cast<std::size_t>(i)] != l) continue;
+      if (empty || batch.query_leaf[i] != l) continue;
       own.z.row(i) = z.row(i);
-      own.lse[static_cast<std::size_t>(i)] = most(i) + std::log(sum(i));
+      own.lse[i] = most(i) + std::log(sum(i));
     }
   }
   return own;
@@ -58,9 +57,8 @@ Outputs find_outputs(const LeafBatch& batch, MembershipGradient& out, const std:
 
 /// The queries of each leaf of the batch.
 std::vector<std::vector<Index>> queries_by_leaf(const LeafBatch& batch) {
-  std::vector<std::vector<Index>> out(static_cast<std::size_t>(batch.leaves()));
-  for (std::size_t i = 0; i < batch.query_leaf.size(); ++i)
-    out[static_cast<std::size_t>(batch.query_leaf[i])].push_back(static_cast<Index>(i));
+  std::vector<std::vector<Index>> out(batch.leaves());
+  for (std::size_t i = 0; i < batch.query_leaf.size(); ++i) out[batch.query_leaf[i]].push_back(i);
   return out;
 }
 
@@ -104,18 +102,17 @@ void find_key_changes(const LeafBatch& batch, const Outputs& own, Index l,
                       Matrix& out) {
   const Rows s = rows_of(batch.logits), v = rows_of(batch.values), t = rows_of(batch.targets);
   const auto count = static_cast<Index>(queries.size());
-  const IndexRange leaf{batch.leaf_begin[static_cast<std::size_t>(l)],
-                        batch.leaf_begin[static_cast<std::size_t>(l) + 1]};
+  const IndexRange leaf{batch.leaf_begin[l], batch.leaf_begin[static_cast<std::size_t>(l) + 1]};
   RowMajor z(count, v.cols()), r(count, v.cols());
   for (Index b = 0; b < count; ++b) {
-    z.row(b) = own.z.row(queries[static_cast<std::size_t>(b)]);
-    r.row(b) = z.row(b) - t.row(queries[static_cast<std::size_t>(b)]);
+    z.row(b) = own.z.row(queries[b]);
+    r.row(b) = z.row(b) - t.row(queries[b]);
   }
   RowMajor along = r * v.transpose(), apart = -2 * (z * v.transpose());
   Eigen::RowVectorXf sum = Eigen::RowVectorXf::Zero(v.rows());
   for (Index b = 0; b < count; ++b) {
-    const Index i = queries[static_cast<std::size_t>(b)];
-    const float lse = own.lse[static_cast<std::size_t>(i)];
+    const Index i = queries[b];
+    const float lse = own.lse[i];
     along.row(b).array() -= r.row(b).dot(z.row(b));
     apart.row(b).array() += value_square.transpose() + z.row(b).squaredNorm();
     // A key that comes into a leaf without keys has weight 1.
@@ -129,9 +126,9 @@ void find_key_changes(const LeafBatch& batch, const Outputs& own, Index l,
   column = sum.transpose();
   column.segment(leaf.begin, leaf.size()).setZero();
   for (Index b = 0; b < count; ++b) {
-    const Index i = queries[static_cast<std::size_t>(b)];
-    add_leaving(batch, i, leaf, own.lse[static_cast<std::size_t>(i)], r.row(b).squaredNorm(),
-                along.row(b).data(), apart.row(b).data(), out, l);
+    const Index i = queries[b];
+    add_leaving(batch, i, leaf, own.lse[i], r.row(b).squaredNorm(), along.row(b).data(),
+                apart.row(b).data(), out, l);
   }
 }
 
@@ -142,8 +139,7 @@ Matrix logits_of(const TokenBatch& batch) {
       batch.scale * rows_of(batch.queries) * rows_of(batch.keys).transpose();
   for (Index i = 0; !batch.admissible.empty() && i < out.rows(); ++i)
     for (Index j = 0; j < out.cols(); ++j)
-      if (batch.place[static_cast<std::size_t>(j)] >= batch.admissible[static_cast<std::size_t>(i)])
-        out(i, j) = LeafBatch::no_pair;
+      if (batch.place[j] >= batch.admissible[i]) out(i, j) = LeafBatch::no_pair;
   return out;
 }
 
@@ -167,7 +163,7 @@ MembershipGradient leaf_loss(const LeafBatch& batch, const std::stop_token& stop
   const FloatColumn value_square = rows_of(batch.values).rowwise().squaredNorm().array();
   for (Index l = 0; l < batch.leaves(); ++l) {
     check_stop(stop);
-    const auto& in_leaf = queries[static_cast<std::size_t>(l)];
+    const auto& in_leaf = queries[l];
     for (const Index i : in_leaf) out.loss += static_cast<double>(out.queries(i, l));
     if (!in_leaf.empty()) find_key_changes(batch, own, l, in_leaf, value_square, out.keys);
   }

@@ -23,7 +23,7 @@ void write_targets(const Problem& problem, IndexRange rows, LearningSet& set) {
   const Rows q = rows_of(set.queries.view().slice(rows));
   RowMajor weight = static_cast<float>(problem.scale) * (q * rows_of(problem.k).transpose());
   for (Index r = 0; r < rows.size(); ++r) {
-    const Index last = set.query_token[static_cast<std::size_t>(rows.begin + r)],
+    const Index last = set.query_token[rows.begin + r],
                 admissible = problem.causal ? last + 1 : problem.n();
     auto of_query = weight.row(r).head(admissible).array();
     of_query = (of_query - of_query.maxCoeff()).exp();
@@ -49,15 +49,14 @@ void find_targets(const Problem& problem, LearningSet& set, const Backend& backe
 Matrix points_of(const LearningSet& set, const Matrix& tokens) {
   Matrix out(tokens.rows(), tokens.cols());
   for (Index i = 0; i < out.rows(); ++i)
-    for (Index c = 0; c < out.cols(); ++c)
-      out(i, c) = (tokens(i, c) - set.centre[static_cast<std::size_t>(c)]) / set.spread;
+    for (Index c = 0; c < out.cols(); ++c) out(i, c) = (tokens(i, c) - set.centre[c]) / set.spread;
   return out;
 }
 
 void find_coordinates(LearningSet& set) {
   const auto queries = rows_of(set.queries).topRows(set.learned_from).cast<double>();
   const auto keys = rows_of(set.keys).cast<double>();
-  const double count = static_cast<double>(queries.rows() + keys.rows());
+  const double count = queries.rows() + keys.rows();
   const Eigen::RowVectorXd centre = (queries.colwise().sum() + keys.colwise().sum()) / count;
   const double squares =
       (queries.rowwise() - centre).squaredNorm() + (keys.rowwise() - centre).squaredNorm();
@@ -73,7 +72,7 @@ void find_coordinates(LearningSet& set) {
 
 Index LearningSet::admissible(Index query) const {
   if (!causal) return keys.rows();
-  const auto last = query_token[static_cast<std::size_t>(query)];
+  const auto last = query_token[query];
   return std::ranges::upper_bound(key_token, last) - key_token.begin();
 }
 

@@ -22,15 +22,14 @@ std::vector<Index> admissible_keys(const LearningSet& set) {
 /// Z of every query: the softmax over the keys of its leaf.
 Matrix leaf_outputs(const LearningSet& set, Index leaves, std::span<const std::int32_t> query_leaf,
                     std::span<const std::int32_t> key_leaf, Run& run) {
-  std::vector<std::vector<Index>> keys(static_cast<std::size_t>(leaves));
-  for (std::size_t j = 0; j < key_leaf.size(); ++j)
-    keys[static_cast<std::size_t>(key_leaf[j])].push_back(static_cast<Index>(j));
+  std::vector<std::vector<Index>> keys(leaves);
+  for (std::size_t j = 0; j < key_leaf.size(); ++j) keys[key_leaf[j]].push_back(j);
   Matrix out(set.queries.rows(), set.dv());
   std::vector<float> logit;
   for (Index i = 0; i < out.rows(); ++i) {
     run.check();
     const Vector q(set.queries.row(i), set.d());
-    const auto& in_leaf = keys[static_cast<std::size_t>(query_leaf[static_cast<std::size_t>(i)])];
+    const auto& in_leaf = keys[static_cast<std::size_t>(query_leaf[i])];
     const Index admissible = set.admissible(i);
     float most = -std::numeric_limits<float>::infinity();
     logit.clear();

@@ -29,13 +29,11 @@ class Nodes {
   int depths() const { return static_cast<int>(size_.size()); }
   Index total() const { return total_; }
   Index leaves() const { return size_.back(); }
-  Index first(int depth) const { return first_[static_cast<std::size_t>(depth)]; }
-  Index size(int depth) const { return size_[static_cast<std::size_t>(depth)]; }
-  int branching(int depth) const { return branching_[static_cast<std::size_t>(depth)]; }
+  Index first(int depth) const { return first_[depth]; }
+  Index size(int depth) const { return size_[depth]; }
+  int branching(int depth) const { return branching_[depth]; }
   /// The node at a depth above a leaf.
-  Index above(Index leaf, int depth) const {
-    return first(depth) + leaf / below_[static_cast<std::size_t>(depth)];
-  }
+  Index above(Index leaf, int depth) const { return first(depth) + leaf / below_[depth]; }
 
  private:
   std::span<const int> branching_;
@@ -51,24 +49,22 @@ struct Means {
 
 Means means_of(const NodeBatch& batch, const Nodes& nodes, Index keys) {
   const Rows v = rows_of(batch.values);
-  Means out{RowMajor::Zero(nodes.total(), v.cols()),
-            std::vector<float>(static_cast<std::size_t>(nodes.total()))};
+  Means out{RowMajor::Zero(nodes.total(), v.cols()), std::vector<float>(nodes.total())};
   const int leaf_depth = nodes.depths() - 1;
   for (Index j = 0; j < keys; ++j) {
-    const Index at = nodes.above(batch.key_leaf[static_cast<std::size_t>(j)], leaf_depth);
+    const Index at = nodes.above(batch.key_leaf[j], leaf_depth);
     out.mean.row(at) += v.row(j);
-    ++out.count[static_cast<std::size_t>(at)];
+    ++out.count[at];
   }
   for (int depth = leaf_depth - 1; depth >= 0; --depth)
     for (Index child = 0; child < nodes.size(depth + 1); ++child) {
       const Index from = nodes.first(depth + 1) + child,
                   to = nodes.first(depth) + child / nodes.branching(depth);
       out.mean.row(to) += out.mean.row(from);
-      out.count[static_cast<std::size_t>(to)] += out.count[static_cast<std::size_t>(from)];
+      out.count[to] += out.count[from];
     }
   for (Index m = 0; m < nodes.total(); ++m)
-    if (const float count = out.count[static_cast<std::size_t>(m)]; count > 0)
-      out.mean.row(m) /= count;
+    if (const float count = out.count[m]; count > 0) out.mean.row(m) /= count;
   return out;
 }
 
@@ -77,8 +73,7 @@ RowMajor outputs_in_leaves(const NodeBatch& batch, const Nodes& nodes, const Mea
   RowMajor out = RowMajor::Zero(nodes.leaves(), means.mean.cols());
   for (Index c = 0; c < nodes.leaves(); ++c)
     for (int depth = 0; depth < nodes.depths(); ++depth)
-      out.row(c) +=
-          batch.alpha[static_cast<std::size_t>(depth)] * means.mean.row(nodes.above(c, depth));
+      out.row(c) += batch.alpha[depth] * means.mean.row(nodes.above(c, depth));
   return out;
 }
 
@@ -95,12 +90,11 @@ void add_key_changes(const NodeBatch& batch, const Nodes& nodes, const Means& me
                      Index keys, const NodeChange& change, RowMajor& by_node) {
   const Rows v = rows_of(batch.values);
   const Row m = means.mean.row(change.node);
-  const float size = means.count[static_cast<std::size_t>(change.node)];
+  const float size = means.count[change.node];
   const float at_mean = change.r.dot(m), linear = 2 * change.alpha,
               square = change.alpha * change.alpha * change.queries;
   for (Index j = 0; j < keys; ++j) {
-    const bool inside =
-        nodes.above(batch.key_leaf[static_cast<std::size_t>(j)], depth) == change.node;
+    const bool inside = nodes.above(batch.key_leaf[j], depth) == change.node;
     if (inside && size < 2) {
       by_node(j, change.node) += linear * at_mean - square * m.squaredNorm();
       continue;
@@ -119,7 +113,7 @@ class Gradient {
         nodes_(batch.branching),
         by_node_(RowMajor::Zero(batch.values.rows, nodes_.total())),
         residual_(RowMajor::Zero(nodes_.total(), batch.values.cols)),
-        queries_(static_cast<std::size_t>(nodes_.total())) {
+        queries_(nodes_.total()) {
     out_.by_leaf.queries = Matrix(batch.targets.rows, nodes_.leaves());
     out_.by_leaf.keys = Matrix(batch.values.rows, nodes_.leaves());
     out_.alpha.resize(batch.alpha.size());
@@ -131,8 +125,7 @@ class Gradient {
     RowMajor outputs;
     for (Index i = 0; i < batch_.targets.rows; ++i) {
       if (stop.stop_requested()) throw Cancelled();
-      const Index keys =
-          causal ? batch_.admissible[static_cast<std::size_t>(i)] : batch_.values.rows;
+      const Index keys = causal ? batch_.admissible[i] : batch_.values.rows;
       if (causal || i == 0) {
         means = means_of(batch_, nodes_, keys);
         outputs = outputs_in_leaves(batch_, nodes_, means);
@@ -148,7 +141,7 @@ class Gradient {
  private:
   void add_query(Index i, const Means& means, const RowMajor& outputs) {
     const Row t = rows_of(batch_.targets).row(i);
-    const Index leaf = batch_.query_leaf[static_cast<std::size_t>(i)];
+    const Index leaf = batch_.query_leaf[i];
     for (Index c = 0; c < nodes_.leaves(); ++c)
       out_.by_leaf.queries(i, c) = (outputs.row(c) - t).squaredNorm();
     out_.by_leaf.loss += static_cast<double>(out_.by_leaf.queries(i, leaf));
@@ -156,8 +149,8 @@ class Gradient {
     for (int depth = 0; depth < nodes_.depths(); ++depth) {
       const Index node = nodes_.above(leaf, depth);
       residual_.row(node) += r;
-      ++queries_[static_cast<std::size_t>(node)];
-      out_.alpha[static_cast<std::size_t>(depth)] += 2 * r.dot(means.mean.row(node));
+      ++queries_[node];
+      out_.alpha[depth] += 2 * r.dot(means.mean.row(node));
     }
   }
 
@@ -167,11 +160,9 @@ class Gradient {
     for (int depth = 1; depth < nodes_.depths(); ++depth)
       for (Index node = nodes_.first(depth); node < nodes_.first(depth) + nodes_.size(depth);
            ++node)
-        if (const float count = queries_[static_cast<std::size_t>(node)]; count > 0)
-          add_key_changes(
-              batch_, nodes_, means, depth, keys,
-              {node, batch_.alpha[static_cast<std::size_t>(depth)], residual_.row(node), count},
-              by_node_);
+        if (const float count = queries_[node]; count > 0)
+          add_key_changes(batch_, nodes_, means, depth, keys,
+                          {node, batch_.alpha[depth], residual_.row(node), count}, by_node_);
     residual_.setZero();
     std::ranges::fill(queries_, 0.0f);
   }
@@ -201,30 +192,29 @@ Matrix node_outputs(const NodeBatch& batch, const std::stop_token& stop) {
   const Nodes nodes(batch.branching);
   const Rows v = rows_of(batch.values);
   const auto admissible = [&](Index i) {
-    return batch.admissible.empty() ? v.rows() : batch.admissible[static_cast<std::size_t>(i)];
+    return batch.admissible.empty() ? v.rows() : batch.admissible[i];
   };
   // Queries in ascending order of the number of keys they may attend, so that every key is added to
   // its nodes once.
-  std::vector<Index> order(static_cast<std::size_t>(batch.targets.rows));
+  std::vector<Index> order(batch.targets.rows);
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, {}, admissible);
   RowMajor sum = RowMajor::Zero(nodes.total(), v.cols());
-  std::vector<float> count(static_cast<std::size_t>(nodes.total()));
+  std::vector<float> count(nodes.total());
   Matrix out(batch.targets.rows, v.cols());
   Index added = 0;
   for (const Index i : order) {
     if (stop.stop_requested()) throw Cancelled();
     for (; added < admissible(i); ++added)
       for (int depth = 0; depth < nodes.depths(); ++depth) {
-        const Index node = nodes.above(batch.key_leaf[static_cast<std::size_t>(added)], depth);
+        const Index node = nodes.above(batch.key_leaf[added], depth);
         sum.row(node) += v.row(added);
-        ++count[static_cast<std::size_t>(node)];
+        ++count[node];
       }
     Eigen::Map<Row> z(out.row(i), out.cols());
     for (int depth = 0; depth < nodes.depths(); ++depth) {
-      const Index node = nodes.above(batch.query_leaf[static_cast<std::size_t>(i)], depth);
-      if (const float keys = count[static_cast<std::size_t>(node)]; keys > 0)
-        z += batch.alpha[static_cast<std::size_t>(depth)] / keys * sum.row(node);
+      const Index node = nodes.above(batch.query_leaf[i], depth);
+      if (const float keys = count[node]; keys > 0) z += batch.alpha[depth] / keys * sum.row(node);
     }
   }
   return out;

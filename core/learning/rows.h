@@ -23,8 +23,7 @@ template <class Number>
 Matrix gathered(MatrixView from, const std::vector<Number>& rows) {
   Matrix out(static_cast<Index>(rows.size()), from.cols);
   for (Index i = 0; i < out.rows(); ++i)
-    std::copy_n(from.row(static_cast<Index>(rows[static_cast<std::size_t>(i)])), from.cols,
-                out.row(i));
+    std::copy_n(from.row(static_cast<Index>(rows[i])), from.cols, out.row(i));
   return out;
 }
 
@@ -34,8 +33,7 @@ std::vector<Number> drawn(Index n, Index count, Random& random) {
   std::vector<Number> out(static_cast<std::size_t>(n));
   std::iota(out.begin(), out.end(), Number{0});
   for (Index i = 0; i < count; ++i)
-    std::swap(out[static_cast<std::size_t>(i)],
-              out[static_cast<std::size_t>(i) + random.below(static_cast<std::uint64_t>(n - i))]);
+    std::swap(out[i], out[static_cast<std::size_t>(i) + random.below(n - i)]);
   out.resize(static_cast<std::size_t>(count));
   return out;
 }

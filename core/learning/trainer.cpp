@@ -51,8 +51,8 @@ Matrix stacked(const Matrix& above, const Matrix& below) {
 }
 
 std::vector<float> shares(const std::vector<std::int32_t>& leaf, Index leaves) {
-  std::vector<float> out(static_cast<std::size_t>(leaves));
-  for (const std::int32_t l : leaf) ++out[static_cast<std::size_t>(l)];
+  std::vector<float> out(leaves);
+  for (const std::int32_t l : leaf) ++out[l];
   for (float& share : out) share /= static_cast<float>(leaf.size());
   return out;
 }
@@ -69,7 +69,7 @@ void scale(Matrix& m, float factor) {
 
 void add_to_rows(Matrix& m, const std::vector<float>& row, float factor) {
   for (Index i = 0; i < m.rows(); ++i)
-    for (Index c = 0; c < m.cols(); ++c) m(i, c) += factor * row[static_cast<std::size_t>(c)];
+    for (Index c = 0; c < m.cols(); ++c) m(i, c) += factor * row[c];
 }
 
 }  // namespace
@@ -95,8 +95,7 @@ Trainer::Trainer(std::shared_ptr<const LearningSet> set, Tree start, LearningOpt
   require_memory(step_bytes(*set_, start, options_),
                  "learning a tree of " + plural(start.leaves(), "leaf"));
   full_ = TreeWeights(start, *set_);
-  std::vector<float> parameters(static_cast<std::size_t>(alphas()),
-                                1.0f / static_cast<float>(depths));
+  std::vector<float> parameters(alphas(), 1.0f / static_cast<float>(depths));
   if (options_.coarse && !options_.alpha.empty()) parameters = options_.alpha;
   const std::vector<float> alpha = parameters;
   parameters.insert(parameters.end(), full_.values().begin(), full_.values().end());
@@ -165,8 +164,7 @@ MembershipGradient Trainer::fine_gradient(const std::vector<Index>& batch, const
   if (backend) found = backend->leaf_loss(tokens, run);
   MembershipGradient out = found ? std::move(*found) : leaf_loss(tokens, run.stop);
   Matrix in_sequence(keys, leaves);
-  for (Index p = 0; p < keys; ++p)
-    std::copy_n(out.keys.row(p), leaves, in_sequence.row(order[static_cast<std::size_t>(p)]));
+  for (Index p = 0; p < keys; ++p) std::copy_n(out.keys.row(p), leaves, in_sequence.row(order[p]));
   out.keys = std::move(in_sequence);
   return out;
 }
@@ -237,7 +235,7 @@ Trainer::Gradient Trainer::gradient_of_step(Run& run, const Backend* backend) co
   std::vector<float> by_weight(weights_.values().size());
   weights_.add_gradient(points, scores, stacked(by_leaf.queries, by_leaf.keys), options_.credit,
                         by_weight);
-  out.by_parameter.assign(static_cast<std::size_t>(alphas()), 0.0f);
+  out.by_parameter.assign(alphas(), 0.0f);
   for (std::size_t l = 0; learns_alpha() && l < change.alpha.size(); ++l)
     out.by_parameter[l] = norm * change.alpha[l];
   out.by_parameter.insert(out.by_parameter.end(), by_weight.begin(), by_weight.end());
@@ -285,7 +283,7 @@ void Trainer::learn(Index steps, Run& run, const Backend* backend) {
 /// The moments of Adam begin anew with the new weights.
 void Trainer::grow() {
   while (state_.height < full_.height() && state_.step >= options_.bootstrap * state_.height) {
-    const auto& next = full_.levels()[static_cast<std::size_t>(state_.height)];
+    const auto& next = full_.levels()[state_.height];
     weights_.grow(next.branching, next.by_sign, options_.seed, options_.head);
     std::vector<float> parameters(state_.parameters.begin(), state_.parameters.begin() + alphas());
     parameters.insert(parameters.end(), weights_.values().begin(), weights_.values().end());

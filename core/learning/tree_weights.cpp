@@ -60,16 +60,16 @@ class Backward {
     Index on_path = leaf;
     for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
       on_path /= level->branching;
-      here_.resize(static_cast<std::size_t>(level->nodes));
+      here_.resize(level->nodes);
       for (Index node = 0; node < level->nodes; ++node) {
         const Index row = level->first_row + node * level->rows_of_node();
         const float* children = below_.data() + node * level->branching;
         const Index taken = taken_child(*level, score + row);
         if (credit_ == Credit::dense || node == on_path)
           decide(*level, score + row, children, taken, by_score + row);
-        here_[static_cast<std::size_t>(node)] =
-            credit_ == Credit::path ? children[taken]
-                                    : std::accumulate(children, children + level->branching, 0.0f);
+        here_[node] = credit_ == Credit::path
+                          ? children[taken]
+                          : std::accumulate(children, children + level->branching, 0.0f);
       }
       below_.swap(here_);
     }
@@ -101,7 +101,7 @@ class Backward {
 
 Index TreeWeights::nodes_below(int depth) const {
   Index count = 1;
-  for (int l = 0; l < depth; ++l) count *= levels_[static_cast<std::size_t>(l)].branching;
+  for (int l = 0; l < depth; ++l) count *= levels_[l].branching;
   return count;
 }
 
@@ -120,7 +120,7 @@ TreeWeights::TreeWeights(const Tree& tree, const LearningSet& set) : d_(set.d())
       const Eigen::Map<const Eigen::RowVectorXf> w(from.weight.row(r), d_);
       float* to = values_.data() + (levels_.back().first_row + r) * (d_ + 1);
       Eigen::Map<Eigen::RowVectorXf>(to, d_) = w * set.spread;
-      to[d_] = from.bias[static_cast<std::size_t>(r)] + w.dot(centre);
+      to[d_] = from.bias[r] + w.dot(centre);
     }
   }
   RowMajor points(set.learned_from + set.keys.rows(), d_);
@@ -151,9 +151,8 @@ TreeWeights TreeWeights::top(int height) const {
 void TreeWeights::grow(int branching, bool by_sign, std::uint64_t seed, Index head) {
   const std::size_t old = values_.size();
   add_level(branching, by_sign);
-  Random random(seed,
-                stream_of(DrawPurpose::tree_growth, head, static_cast<std::uint32_t>(height())));
-  const double size = 1 / std::sqrt(static_cast<double>(d_));
+  Random random(seed, stream_of(DrawPurpose::tree_growth, head, height()));
+  const double size = 1 / std::sqrt(d_);
   for (std::size_t i = old; i < values_.size(); ++i)
     if (static_cast<Index>(i) % (d_ + 1) != d_)
       values_[i] = static_cast<float>(size * random.normal());
@@ -212,8 +211,7 @@ void TreeWeights::add_gradient(MatrixView points, const Matrix& scores, const Ma
   Matrix by_score(points.rows, rows());
   Backward backward(levels_, credit);
   for (Index i = 0; i < points.rows; ++i)
-    backward.run(scores.row(i), change.row(i), change.cols(), leaf[static_cast<std::size_t>(i)],
-                 by_score.row(i));
+    backward.run(scores.row(i), change.row(i), change.cols(), leaf[i], by_score.row(i));
   const RowMajor by_weight = rows_of(by_score).transpose() * rows_of(points);
   const Eigen::RowVectorXf by_bias = rows_of(by_score).colwise().sum();
   for (Index r = 0; r < rows(); ++r) {
@@ -229,7 +227,7 @@ std::vector<std::int32_t> leaves_under(const Tree& tree, MatrixView x) {
   return descend(levels, x, [&](std::size_t l, Index row, auto point) {
     const TreeLevel& level = tree.levels[l];
     return Eigen::Map<const Eigen::VectorXf>(level.weight.row(row), x.cols).dot(point) +
-           level.bias[static_cast<std::size_t>(row)];
+           level.bias[row];
   });
 }
 

@@ -24,9 +24,8 @@ std::size_t ill_formed_length(std::string_view text) {
 
 AlignedText aligned_text(std::string_view text, IndexRange part) {
   AlignedText out;
-  out.reserve(static_cast<std::size_t>(part.size()));
-  std::string_view rest =
-      text.substr(static_cast<std::size_t>(part.begin), static_cast<std::size_t>(part.size()));
+  out.reserve(part.size());
+  std::string_view rest = text.substr(part.begin, part.size());
   Index at = part.begin;
   while (!rest.empty()) {
     auto [code, length] = first_character(rest);
@@ -42,8 +41,7 @@ AlignedText aligned_text(std::string_view text, IndexRange part) {
 }
 
 IndexRange bytes_of(const AlignedText& text, IndexRange characters) {
-  return {text[static_cast<std::size_t>(characters.begin)].bytes.begin,
-          text[static_cast<std::size_t>(characters.end - 1)].bytes.end};
+  return {text[characters.begin].bytes.begin, text[characters.end - 1].bytes.end};
 }
 
 }  // namespace fovea

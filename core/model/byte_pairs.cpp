@@ -48,7 +48,7 @@ const BytePairs::Merge* BytePairs::merge_of(std::int32_t left, std::int32_t righ
 }
 
 void BytePairs::merge(std::vector<Part>& parts, const std::stop_token& stop) const {
-  const auto part = [&](Index i) -> Part& { return parts[static_cast<std::size_t>(i)]; };
+  const auto part = [&](Index i) -> Part& { return parts[i]; };
   using Next = std::tuple<std::int32_t, Index, std::int32_t>;  // rank, the left part, the new id
   std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
   const auto propose = [&](Index left) {
@@ -79,8 +79,8 @@ void BytePairs::add_tokens(const AlignedText& text, IndexRange word, std::vector
   std::string bytes;
   std::vector<std::size_t> characters;  // of each byte, its character in the text
   for (Index i = word.begin; i < word.end; ++i) {
-    append_utf8(bytes, text[static_cast<std::size_t>(i)].code);
-    characters.resize(bytes.size(), static_cast<std::size_t>(i));
+    append_utf8(bytes, text[i].code);
+    characters.resize(bytes.size(), i);
   }
   // `tokenizers` places tokens by the lengths of their names, which holds where no byte is left
   // out.
@@ -107,8 +107,8 @@ void BytePairs::add_tokens(const AlignedText& text, IndexRange word, std::vector
     if (const auto id = vocabulary_.id_of(name))
       return tokens.push_back({*id, bytes_of(text, word)});
   for (Index i = 0; i < std::ssize(parts); ++i) {
-    parts[static_cast<std::size_t>(i)].before = i - 1;
-    parts[static_cast<std::size_t>(i)].after = i + 1 < std::ssize(parts) ? i + 1 : -1;
+    parts[i].before = i - 1;
+    parts[i].after = i + 1 < std::ssize(parts) ? i + 1 : -1;
   }
   merge(parts, stop);
   std::size_t at = 0;

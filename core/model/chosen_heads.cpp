@@ -65,8 +65,7 @@ std::string run_text(IndexRange run) {
 
 }  // namespace
 
-ChosenHeads::ChosenHeads(Index layers, Index heads)
-    : heads_(heads), chosen_(static_cast<std::size_t>(layers * heads)) {}
+ChosenHeads::ChosenHeads(Index layers, Index heads) : heads_(heads), chosen_(layers * heads) {}
 
 ChosenHeads::ChosenHeads(std::string_view text, Index layers, Index heads)
     : ChosenHeads(layers, heads) {

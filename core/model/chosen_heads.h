@@ -35,9 +35,7 @@ class ChosenHeads {
   bool operator==(const ChosenHeads&) const = default;
 
  private:
-  std::size_t at(Index layer, Index head) const {
-    return static_cast<std::size_t>(layer * heads_ + head);
-  }
+  std::size_t at(Index layer, Index head) const { return layer * heads_ + head; }
 
   Index heads_;               // of a layer
   std::vector<bool> chosen_;  // [layers * heads]

@@ -17,7 +17,7 @@ class EncodedLayers {
   EncodedLayers(std::shared_ptr<const Encoder> encoder, Matrix hidden,
                 std::shared_ptr<const Backend> backend)
       : encoder_(std::move(encoder)), backend_(std::move(backend)), hidden_(std::move(hidden)) {
-    layers_.reserve(static_cast<std::size_t>(encoder_->shape().layers));
+    layers_.reserve(encoder_->shape().layers);
   }
 
   const EncodedLayer& layer(Index index, const std::stop_token& stop) {
@@ -34,7 +34,7 @@ class EncodedLayers {
       backend_.reset();
       hidden_ = {};
     }
-    return layers_[static_cast<std::size_t>(index)];
+    return layers_[index];
   }
 
  private:

@@ -16,7 +16,7 @@ Source begin_source(const Encoder& encoder) {
   Source source;
   source.kind = "model";
   source.layout = "[n, H d]";
-  source.scale = 1 / std::sqrt(static_cast<double>(encoder.shape().head_width()));
+  source.scale = 1 / std::sqrt(encoder.shape().head_width());
   source.causal = false;
   return source;
 }
@@ -24,8 +24,7 @@ Source begin_source(const Encoder& encoder) {
 /// A token as it is written in the text; one that the model adds by its name.
 std::string label_of(const TextToken& token, const Tokenizer& tokenizer, std::string_view text) {
   if (token.bytes.size() == 0) return with_signs(tokenizer.name_of(token.id));
-  const std::string_view written = text.substr(static_cast<std::size_t>(token.bytes.begin),
-                                               static_cast<std::size_t>(token.bytes.size()));
+  const std::string_view written = text.substr(token.bytes.begin, token.bytes.size());
   return with_signs(is_utf8(written) ? std::string(written) : printable(written));
 }
 

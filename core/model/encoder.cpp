@@ -78,7 +78,7 @@ Matrix attend(EncodedLayer& layer, Index heads, std::span<const Replacement> rep
     const Problem problem{.q = columns(layer.q, cols),
                           .k = columns(layer.k, cols),
                           .v = columns(layer.v, cols),
-                          .scale = 1 / std::sqrt(static_cast<double>(d)),
+                          .scale = 1 / std::sqrt(d),
                           .head = head};
     const auto replacement = std::ranges::find_if(
         replacements, [&](const Replacement& one) { return one.where.has(layer.layer, head); });
@@ -93,7 +93,7 @@ Matrix attend(EncodedLayer& layer, Index heads, std::span<const Replacement> rep
     layer.attention_ms += ms_since(begin);
     if (!replaced) continue;
     const Cost cost = count_cost(op->plan(), d, d, run.stop);
-    layer.costs[static_cast<std::size_t>(replacement - replacements.begin())] +=
+    layer.costs[replacement - replacements.begin()] +=
         {1, cost.multiply_adds, cost.exact_multiply_adds};
   }
   return out;
@@ -217,7 +217,7 @@ Matrix Encoder::embedding_normalised(Matrix hidden, const Backend& backend, Run&
 EncodedLayer Encoder::project(Index index, const Matrix& hidden, const Backend& backend,
                               Run& run) const {
   const Clock::time_point begin = Clock::now();
-  const LayerWeights& layer = weights_.layers[static_cast<std::size_t>(index)];
+  const LayerWeights& layer = weights_.layers[index];
   EncodedLayer out{.layer = index};
   const Matrix input = shape().architecture->norm_first
                            ? normalised(hidden, layer.attention_norm, backend, run)
@@ -231,7 +231,7 @@ EncodedLayer Encoder::project(Index index, const Matrix& hidden, const Backend& 
 void Encoder::finish(EncodedLayer& out, Matrix& hidden, std::span<const Replacement> replacements,
                      const Backend& backend, Run& run) const {
   const Clock::time_point begin = Clock::now();
-  const LayerWeights& layer = weights_.layers[static_cast<std::size_t>(out.layer)];
+  const LayerWeights& layer = weights_.layers[out.layer];
   const bool first = shape().architecture->norm_first;
   const Matrix attended = attend(out, shape().heads, replacements, backend, run);
   const double counting_ms = ms_since(begin) - out.attention_ms;

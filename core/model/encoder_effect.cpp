@@ -90,13 +90,11 @@ EncoderEffect EncoderEffects::measure(std::span<const Replacement> replacements,
   effect.costs.resize(replacements.size());
   for (Index layer = 0; layer < first; ++layer) effect.layers.push_back({0, 1, 1});
   const auto take = [&](EncodedLayer&& layer) {
-    effect.layers.push_back(
-        drift_of(layer.hidden, hidden_[static_cast<std::size_t>(layer.layer + 1)]));
+    effect.layers.push_back(drift_of(layer.hidden, hidden_[layer.layer + 1]));
     for (std::size_t i = 0; i < layer.costs.size(); ++i) effect.costs[i] += layer.costs[i];
   };
-  const Matrix output =
-      encoder_.encode_from(first, Matrix::copy_of(hidden_[static_cast<std::size_t>(first)]),
-                           replacements, backend_, run, take);
+  const Matrix output = encoder_.encode_from(first, Matrix::copy_of(hidden_[first]), replacements,
+                                             backend_, run, take);
   effect.output = drift_of(output, output_);
   for (Index i = 0; i < output_.rows(); ++i)
     effect.tokens.push_back(

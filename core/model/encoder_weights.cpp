@@ -40,7 +40,7 @@ class WeightReader {
   Linear linear(const std::vector<std::string>& names, Index inputs, Index outputs, bool bias,
                 const std::string& says) const {
     const Index all = std::ssize(names) * outputs;
-    Linear out{Matrix::padded(inputs, all), std::vector<float>(static_cast<std::size_t>(all))};
+    Linear out{Matrix::padded(inputs, all), std::vector<float>(all)};
     for (Index part = 0; part < std::ssize(names); ++part) {
       const Index first = part * outputs;
       transpose(tensors_.rows(names[part] + ".weight", {outputs, inputs}, inputs, says),
@@ -61,8 +61,7 @@ class WeightReader {
     const std::string says =
         width_says() + ", num_channels = 3, patch_size = " + std::to_string(shape_.patch_height) +
         " x " + std::to_string(shape_.patch_width);
-    Linear out{Matrix::padded(pixels, shape_.width),
-               std::vector<float>(static_cast<std::size_t>(shape_.width))};
+    Linear out{Matrix::padded(pixels, shape_.width), std::vector<float>(shape_.width)};
     transpose(
         tensors_.rows(name + ".weight", {shape_.width, 3, shape_.patch_height, shape_.patch_width},
                       pixels, says),
@@ -117,7 +116,7 @@ class WeightReader {
 
 /// Bytes of all weights but the words.
 double weight_bytes(const EncoderShape& shape) {
-  const auto width = static_cast<double>(shape.width), inner = static_cast<double>(shape.inner);
+  const double width = shape.width, inner = shape.inner;
   const double layer =
       4 * width * width + static_cast<double>(shape.inner_outputs()) * width + inner * width;
   const double tokens = shape.reads_images()

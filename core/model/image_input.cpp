@@ -32,7 +32,7 @@ struct Pixels {
 Pixels empty_pixels(Size size) {
   require_memory(3.0 * static_cast<double>(size.height) * static_cast<double>(size.width),
                  "an image of " + text_of(size) + " pixels");
-  return {size, std::vector<std::uint8_t>(static_cast<std::size_t>(size.height * size.width * 3))};
+  return {size, std::vector<std::uint8_t>(size.height * size.width * 3)};
 }
 
 std::uint8_t rounded(double value) {

@@ -78,7 +78,7 @@ Matrix WeightRows::read_blocks(IndexRange rows, const std::stop_token& stop) con
   const Index blocks = cols_ / block_of_8_bits;
   const Matrix scales = rows_of(scale_, rows, blocks).read(0, stop);
   Matrix out = Matrix::unwritten(rows.size(), cols_);
-  std::vector<std::int8_t> entries(static_cast<std::size_t>(rows.size() * cols_));
+  std::vector<std::int8_t> entries(rows.size() * cols_);
   read_in_pieces(*tensor_.bytes, tensor_.begin + rows.begin * cols_,
                  std::as_writable_bytes(std::span(entries)), stop);
   for_each_row(rows.size(), stop, [&](Index i) {

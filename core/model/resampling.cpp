@@ -41,7 +41,7 @@ Taps point_taps(Index i, double scale, Index from) {
   const auto left = static_cast<Index>(std::floor(at));
   const auto inside = [&](Index j) { return std::clamp<Index>(j, 0, from - 1); };
   Taps taps{.first = inside(left - 1)};
-  taps.weights.resize(static_cast<std::size_t>(inside(left + 2) - taps.first + 1));
+  taps.weights.resize(inside(left + 2) - taps.first + 1);
   for (Index j = left - 1; j <= left + 2; ++j)
     taps.weights[inside(j) - taps.first] += cubic(at - static_cast<double>(j), -0.75);
   return taps;
@@ -63,7 +63,7 @@ Matrix resample_grid(MatrixView grid, Index rows, Index cols, Index to_rows, Ind
   const auto down = resampling_taps(rows, to_rows, {0, to_rows}, kind),
              across = resampling_taps(cols, to_cols, {0, to_cols}, kind);
   Matrix out = Matrix::padded(to_rows * to_cols, grid.cols);
-  std::vector<double> sum(static_cast<std::size_t>(grid.cols));
+  std::vector<double> sum(grid.cols);
   for (Index r = 0; r < to_rows; ++r) {
     check_stop(stop);
     for (Index c = 0; c < to_cols; ++c) {

@@ -35,9 +35,7 @@ SpaceAround space_around(std::string_view name) {
 
 /// The spaces of an added token as it was found in the text.
 SpaceAround space_around(const AlignedText& text, IndexRange found) {
-  const auto space_at = [&](Index i) {
-    return is_white_space(text[static_cast<std::size_t>(i)].code);
-  };
+  const auto space_at = [&](Index i) { return is_white_space(text[i].code); };
   SpaceAround around;
   while (around.before < found.size() && space_at(found.begin + around.before)) ++around.before;
   while (around.after < found.size() && space_at(found.end - 1 - around.after)) ++around.after;
@@ -169,8 +167,7 @@ class TextReader {
            piece_.begin();
   }
   Index byte_of(Index character) const {
-    return character < std::ssize(piece_) ? piece_[static_cast<std::size_t>(character)].bytes.begin
-                                          : piece_.back().bytes.end;
+    return character < std::ssize(piece_) ? piece_[character].bytes.begin : piece_.back().bytes.end;
   }
 
   const TokenizerParts& parts_;

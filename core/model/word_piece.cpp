@@ -15,7 +15,7 @@ void WordPiece::add_tokens(const AlignedText& text, IndexRange word, std::vector
                            const std::stop_token& stop) const {
   const auto whole = static_cast<Index>(tokens.size());
   const auto unknown = [&] {
-    tokens.resize(static_cast<std::size_t>(whole));
+    tokens.resize(whole);
     tokens.push_back({rules_.unknown, bytes_of(text, word)});
   };
   if (word.size() > rules_.most_characters) return unknown();
@@ -25,7 +25,7 @@ void WordPiece::add_tokens(const AlignedText& text, IndexRange word, std::vector
     std::string name = begin > word.begin ? rules_.continued : "";
     std::vector<std::size_t> ends;
     for (Index i = begin; i < word.end && name.size() <= vocabulary_.longest_name(); ++i) {
-      append_utf8(name, text[static_cast<std::size_t>(i)].code);
+      append_utf8(name, text[i].code);
       ends.push_back(name.size());
     }
     std::optional<std::int32_t> id;

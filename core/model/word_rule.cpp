@@ -28,7 +28,7 @@ class WordReader {
   bool begins_with(std::u32string_view expected) const {
     if (end_ - at_ < std::ssize(expected)) return false;
     for (Index i = 0; i < std::ssize(expected); ++i)
-      if (code(at_ + i) != expected[static_cast<std::size_t>(i)]) return false;
+      if (code(at_ + i) != expected[i]) return false;
     return true;
   }
   char32_t next() const { return code(at_); }
@@ -50,7 +50,7 @@ class WordReader {
   }
 
  private:
-  char32_t code(Index i) const { return text_[static_cast<std::size_t>(i)].code; }
+  char32_t code(Index i) const { return text_[i].code; }
 
   const AlignedText& text_;
   Index end_;

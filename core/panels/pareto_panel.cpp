@@ -224,7 +224,7 @@ std::vector<std::vector<std::size_t>> drawn_settings(const std::vector<SettingSp
     if (!can_be_drawn(settings[s])) continue;
     const auto of = std::ranges::find_if(
         series, [&](const SettingSpread* first) { return together(*first, settings[s], x); });
-    drawn[static_cast<std::size_t>(of - series.begin())].push_back(s);
+    drawn[of - series.begin()].push_back(s);
   }
   if (x.is_parameter())
     for (auto& places : drawn)

@@ -30,8 +30,7 @@ RowReading read_row(const Computation& computation, Index query, Run& run) {
   const Index keys = computation.op->problem().keys();
   if (!has_entries(computation.op->plan()))
     return {.query = query,
-            .values = std::vector<float>(static_cast<std::size_t>(keys),
-                                         std::numeric_limits<float>::quiet_NaN())};
+            .values = std::vector<float>(keys, std::numeric_limits<float>::quiet_NaN())};
   const Matrix row = computation.op->tile({query, query + 1}, {0, keys}, run);
   return {.query = query, .values = {row.row(0), row.row(0) + keys}};
 }

@@ -14,8 +14,7 @@ struct Chunks {
 
   /// Whether query i attends key j: of its own chunk, or of the chunk before it.
   bool meet(Index i, Index j) const {
-    const std::int32_t apart =
-        query[static_cast<std::size_t>(i)] - key[static_cast<std::size_t>(j)];
+    const std::int32_t apart = query[i] - key[j];
     return apart == 0 || apart == 1;
   }
 };

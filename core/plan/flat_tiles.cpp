@@ -21,8 +21,8 @@ void add_weights(FlatPass& flat, Index keys) {
   const Pass& pass = *flat.pass;
   if (pass.weight.empty() && pass.key_level == 0) return;
   const Index count = pass.cols.empty() ? clusters(keys, pass.key_level) : std::ssize(pass.cols);
-  flat.log2_weight.reserve(static_cast<std::size_t>(count));
-  if (!pass.weight.empty()) flat.log2_pair_weight.reserve(static_cast<std::size_t>(count));
+  flat.log2_weight.reserve(count);
+  if (!pass.weight.empty()) flat.log2_pair_weight.reserve(count);
   for (Index p = 0; p < count; ++p) {
     const auto tokens =
         static_cast<float>(cluster_tokens(flat.col(p), pass.key_level, keys).size());

@@ -32,12 +32,8 @@ struct FlatPass {
   std::vector<float> log2_pair_weight;
 
   /// The query cluster at a row position, the key cluster at a column position.
-  Index row(Index p) const {
-    return pass->rows.empty() ? p : pass->rows[static_cast<std::size_t>(p)];
-  }
-  Index col(Index p) const {
-    return pass->cols.empty() ? p : pass->cols[static_cast<std::size_t>(p)];
-  }
+  Index row(Index p) const { return pass->rows.empty() ? p : pass->rows[p]; }
+  Index col(Index p) const { return pass->cols.empty() ? p : pass->cols[p]; }
 };
 
 struct FlatTiles {

@@ -75,8 +75,7 @@ NodeSlots number_slots(const NodePlan& plan, std::span<const std::int32_t> order
     for (std::size_t s = 0; s < depth.children.size(); ++s) {
       const Range32 children = depth.children[s];
       slots.children.push_back({next + children.begin, next + children.end});
-      slots.parent.insert(slots.parent.end(),
-                          static_cast<std::size_t>(children.end - children.begin),
+      slots.parent.insert(slots.parent.end(), children.end - children.begin,
                           first + static_cast<std::int32_t>(s));
     }
   }

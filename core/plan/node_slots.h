@@ -27,7 +27,7 @@ struct NodeSlots {
   int depths() const { return static_cast<int>(first.size()) - 1; }
   std::int32_t size() const { return first.back(); }
   std::int32_t size(int depth) const {
-    return first[static_cast<std::size_t>(depth) + 1] - first[static_cast<std::size_t>(depth)];
+    return first[static_cast<std::size_t>(depth) + 1] - first[depth];
   }
 };
 

@@ -16,15 +16,14 @@ void require(bool condition, const std::string& what) {
 Index check_positions(const std::vector<std::int32_t>& order, Index count,
                       const std::string& what) {
   if (order.empty()) return count;
-  std::vector<bool> seen(static_cast<std::size_t>(count));
+  std::vector<bool> seen(count);
   for (const std::int32_t cluster : order) {
     require(0 <= cluster && cluster < count,
             what + " " + std::to_string(cluster) + " of " + std::to_string(count));
-    require(!seen[static_cast<std::size_t>(cluster)],
-            what + " " + std::to_string(cluster) + " is there twice");
-    seen[static_cast<std::size_t>(cluster)] = true;
+    require(!seen[cluster], what + " " + std::to_string(cluster) + " is there twice");
+    seen[cluster] = true;
   }
-  return static_cast<Index>(order.size());
+  return order.size();
 }
 
 void check_ranges(const Pass& pass, Index rows, Index cols) {
@@ -46,7 +45,7 @@ void check_ranges(const Pass& pass, Index rows, Index cols) {
 // Marks every pair of the pass in covered [nq, nk].
 void cover(const Pass& pass, Lengths lengths, std::vector<bool>& covered) {
   const auto at = [](const std::vector<std::int32_t>& order, Index p) {
-    return order.empty() ? p : Index{order[static_cast<std::size_t>(p)]};
+    return order.empty() ? p : Index{order[p]};
   };
   for (const Tile& tile : pass.tiles)
     for (Index r = tile.rows.begin; r < tile.rows.end; ++r)
@@ -66,7 +65,7 @@ void cover(const Pass& pass, Lengths lengths, std::vector<bool>& covered) {
 }
 
 void check_tiles(const TilePlan& tiles, Lengths lengths) {
-  std::vector<bool> covered(static_cast<std::size_t>(lengths.queries * lengths.keys));
+  std::vector<bool> covered(lengths.queries * lengths.keys);
   for (const Pass& pass : tiles.passes) {
     const Index rows =
         check_positions(pass.rows, clusters(lengths.queries, pass.query_level), "query cluster");
@@ -99,8 +98,8 @@ bool has_negative(MatrixView m) {
 }  // namespace
 
 double bytes_of(const Pass& pass) {
-  return static_cast<double>(sizeof(std::int32_t) * (pass.rows.size() + pass.cols.size()) +
-                             sizeof(float) * pass.weight.size() + sizeof(Tile) * pass.tiles.size());
+  return sizeof(std::int32_t) * (pass.rows.size() + pass.cols.size()) +
+         sizeof(float) * pass.weight.size() + sizeof(Tile) * pass.tiles.size();
 }
 
 const PairMask* head_mask(const Plan& plan) {

@@ -25,7 +25,7 @@ struct Tree {
   /// Nodes at depth l (0: the root), the product of the branchings above it.
   Index nodes(int depth) const {
     Index count = 1;
-    for (int l = 0; l < depth; ++l) count *= levels[static_cast<std::size_t>(l)].branching;
+    for (int l = 0; l < depth; ++l) count *= levels[l].branching;
     return count;
   }
   Index leaves() const { return nodes(height()); }

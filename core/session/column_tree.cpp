@@ -37,7 +37,7 @@ std::vector<ColumnTree> moved_trees(std::vector<ColumnTree> trees, const std::ve
     if (tree.column >= from.size()) continue;
     const auto place = std::ranges::find(to, from[tree.column]);
     if (place == to.end()) continue;
-    tree.column = static_cast<std::size_t>(place - to.begin());
+    tree.column = place - to.begin();
     moved.push_back(std::move(tree));
   }
   return moved;

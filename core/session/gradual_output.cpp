@@ -10,7 +10,7 @@ GradualOutput::GradualOutput(std::shared_ptr<const Computation> prepared,
     : prepared_(std::move(prepared)), most_(std::move(most)), mean_(std::move(mean)) {
   const Problem& problem = prepared_->op->problem();
   output_ = {Matrix::uninitialised(problem.queries(), problem.dv()),
-             std::vector<float>(static_cast<std::size_t>(problem.queries()))};
+             std::vector<float>(problem.queries())};
   done_ = DoneRows(most_->overview_rows());
 }
 

@@ -10,7 +10,7 @@ namespace {
 /// Whether query i is token i + nk - nq of the keys, as far as the source tells. In cross attention
 /// it is not, nor beside compressed entries, which are keys as well.
 bool are_last_tokens(const Source& source, Index layer) {
-  const Layer& of = source.layers[static_cast<std::size_t>(layer)];
+  const Layer& of = source.layers[layer];
   if (of.lengths().offset() < 0 || of.conditions.compressed) return false;
   if (!of.key_sequence) return true;
   const auto &queries = sequence_of(source, layer).tokens, &keys = of.key_sequence->tokens;
@@ -22,7 +22,7 @@ bool are_last_tokens(const Source& source, Index layer) {
 
 MeasuredHead measure_head(const Source& source, const HeadChoice& head, const Backend& backend,
                           Run& run, std::uint64_t seed) {
-  const Layer& layer = source.layers[static_cast<std::size_t>(head.layer)];
+  const Layer& layer = source.layers[head.layer];
   HeadToMeasure measured{
       .lengths = layer.lengths(), .read = {}, .places_known = are_last_tokens(source, head.layer)};
   const auto& tokens = key_sequence_of(source, head.layer).tokens;

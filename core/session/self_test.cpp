@@ -53,9 +53,8 @@ void add_all_conditions(Problem& problem) {
   for (Index j = 0; j < keys; ++j) rule.by_key.push_back(static_cast<float>(j % 3) - 1);
   problem.rule = std::make_shared<const LogitRule>(std::move(rule));
   const auto documents = [](Index count) {
-    std::vector<std::int32_t> of(static_cast<std::size_t>(count));
-    for (Index i = 0; i < count; ++i)
-      of[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(3 * i / count);
+    std::vector<std::int32_t> of(count);
+    for (Index i = 0; i < count; ++i) of[i] = static_cast<std::int32_t>(3 * i / count);
     return of;
   };
   problem.mask = std::make_shared<const PairMask>(documents(queries), documents(keys), BitMatrix());
@@ -206,8 +205,7 @@ class SelfTest {
       for (Index r = 0; r < blocks[i].rows(); ++r)
         size = std::hypot(size, norm(blocks[i].row(r), blocks[i].cols()));
       if (a.values[i].size() != b.values[i].size() ||
-          !(difference(a.values[i].data(), b.values[i].data(),
-                       static_cast<Index>(b.values[i].size())) <= 2e-6 * size))
+          !(difference(a.values[i].data(), b.values[i].data(), b.values[i].size()) <= 2e-6 * size))
         finding_ = "Singular values of a block of " + std::to_string(blocks[i].rows()) + " x " +
                    std::to_string(blocks[i].cols()) + " differ.";
     }
@@ -231,9 +229,8 @@ class SelfTest {
     // g . x - |x|^2 / 2 for a direction of length sqrt(d) + 4), and sums by the number of keys.
     const double q = longest_row(problem.q) * std::sqrt(problem.scale),
                  k = longest_row(problem.k) * std::sqrt(problem.scale), x = std::max(q, k),
-                 exponent = variant.reference
-                                ? q * k
-                                : 2 * x * (std::sqrt(static_cast<double>(problem.d())) + 4) + x * x;
+                 exponent =
+                     variant.reference ? q * k : 2 * x * (std::sqrt(problem.d()) + 4) + x * x;
     const double fp32 =
         0x1p-23 * (8 + 4 * exponent) + 2 * static_cast<double>(problem.keys()) * 0x1p-24;
     // Roundings of factors and of weights are independent: 8 of their standard deviations, for
@@ -249,7 +246,7 @@ class SelfTest {
       error = larger_or_nan(error, norm(apart.row(0), problem.dv()));
       size = std::hypot(size, norm(b.z.row(i), problem.dv()));
     }
-    size /= std::sqrt(static_cast<double>(problem.queries()));
+    size /= std::sqrt(problem.queries());
     expect("outputs are", error / size, factors + 4 * fp32 * longest_row(problem.v) / size,
            " of their size");
     if (a.lse.size() != b.lse.size()) {
@@ -257,7 +254,7 @@ class SelfTest {
       return;
     }
     expect("log-sum-exp is", difference(a.lse.data(), b.lse.data(), std::ssize(b.lse)),
-           factors + fp32 * (1 + std::log(static_cast<double>(problem.keys()))), "");
+           factors + fp32 * (1 + std::log(problem.keys())), "");
 
     const IndexRange rows{problem.queries() / 3,
                           std::min(problem.queries(), problem.queries() / 3 + 200)},

@@ -33,8 +33,8 @@ class LinePairs {
   LinePairs(const Problem& problem, const Run& run)
       : problem_(problem),
         run_(run),
-        columns_(static_cast<std::size_t>(n()), not_counted),
-        diagonals_(static_cast<std::size_t>(2 * n()), not_counted) {}
+        columns_(n(), not_counted),
+        diagonals_(2 * n(), not_counted) {}
 
   const Problem& problem() const { return problem_; }
   Index n() const { return problem_.n(); }
@@ -48,7 +48,7 @@ class LinePairs {
   static constexpr double not_counted = -1;
 
   double counted(std::vector<double>& known, Index place, IndexRange keys, Band band) {
-    double& pairs = known[static_cast<std::size_t>(place)];
+    double& pairs = known[place];
     if (pairs == not_counted) {
       run_.check();
       pairs = admitted_pairs_in(problem_, {0, n()}, keys, band);
@@ -69,13 +69,13 @@ class KeptLines {
   /// what is left of them.
   KeptLines(LinePairs& lines, const Lines& columns, const Lines& diagonals, double column_share,
             double most_pairs, const Run& run)
-      : n_(lines.n()), causal_(lines.problem().causal), is_column_(static_cast<std::size_t>(n_)) {
+      : n_(lines.n()), causal_(lines.problem().causal), is_column_(n_) {
     for (const std::int32_t j : columns) {
       const double more = lines.of_column(j);
       if (pairs_ + more > column_share * most_pairs) break;
       pairs_ += more;
       columns_.push_back(j);
-      is_column_[static_cast<std::size_t>(j)] = true;
+      is_column_[j] = true;
     }
     for (const std::int32_t distance : diagonals) {
       run.check();
@@ -96,7 +96,7 @@ class KeptLines {
     double sum = 0;
     for (const std::int32_t j : columns_) sum += double{weights[j]};
     const auto add = [&](Index j) {
-      if (j >= 0 && j < n_ && !is_column_[static_cast<std::size_t>(j)]) sum += double{weights[j]};
+      if (j >= 0 && j < n_ && !is_column_[j]) sum += double{weights[j]};
     };
     for (const std::int32_t distance : diagonals_) {
       add(query - distance);
@@ -124,21 +124,19 @@ class KeptLines {
 class KeptBlocks {
  public:
   KeptBlocks(const Problem& problem, double most_pairs, const Backend& backend, Run& run)
-      : blocks_{problem.n(), short_size(problem.n() / 4, 64)},
-        kept_(static_cast<std::size_t>(blocks_.count())) {
+      : blocks_{problem.n(), short_size(problem.n() / 4, 64)}, kept_(blocks_.count()) {
     const Matrix queries = block_means(problem.q, blocks_), keys = block_means(problem.k, blocks_);
-    backend.share_out(blocks_.count(), run, [&](Index row) {
-      kept_[static_cast<std::size_t>(row)] = by_score(problem, queries, keys, row);
-    });
-    std::vector<double> of_rank(static_cast<std::size_t>(blocks_.count()));
+    backend.share_out(blocks_.count(), run,
+                      [&](Index row) { kept_[row] = by_score(problem, queries, keys, row); });
+    std::vector<double> of_rank(blocks_.count());
     for (Index row = 0; row < blocks_.count(); ++row) {
       run.check();
-      const Lines& its = kept_[static_cast<std::size_t>(row)];
+      const Lines& its = kept_[row];
       for (std::size_t rank = 0; rank < its.size(); ++rank)
         of_rank[rank] += admitted_pairs_in(problem, blocks_.tokens(row), blocks_.tokens(its[rank]));
     }
     for (; most_ < blocks_.count(); ++most_) {
-      const double more = of_rank[static_cast<std::size_t>(most_)];
+      const double more = of_rank[most_];
       if (pairs_ + more > most_pairs) break;
       pairs_ += more;
     }
@@ -153,7 +151,7 @@ class KeptBlocks {
 
   double mass(Index query, const float* weights) const {
     double sum = 0;
-    for (const std::int32_t block : kept_[static_cast<std::size_t>(query / blocks_.size)]) {
+    for (const std::int32_t block : kept_[query / blocks_.size]) {
       const IndexRange keys = blocks_.tokens(block);
       sum = std::accumulate(weights + keys.begin, weights + keys.end, sum);
     }
@@ -164,11 +162,9 @@ class KeptBlocks {
   // The blocks in which the row may attend a key, those of the largest products of means first.
   Lines by_score(const Problem& problem, const Matrix& queries, const Matrix& keys,
                  Index row) const {
-    std::vector<double> scores(static_cast<std::size_t>(blocks_.count()));
+    std::vector<double> scores(blocks_.count());
     dot_products(queries, {row, row + 1}, keys, {0, blocks_.count()}, scores.data());
-    const auto score = [&](std::int32_t block) {
-      return problem.scale * scores[static_cast<std::size_t>(block)];
-    };
+    const auto score = [&](std::int32_t block) { return problem.scale * scores[block]; };
     Lines its;
     for (std::int32_t block = 0; block < blocks_.count(); ++block)
       if (admits_any(problem, blocks_.tokens(row), blocks_.tokens(block))) its.push_back(block);
@@ -229,7 +225,7 @@ std::vector<FittedPattern> patterns_within(const Problem& problem, double pairs,
   const Index n = problem.n();
   const FixedLines fixed = fixed_lines(n);
   const LineMasses masses = line_masses(problem, fixed.last_queries, backend, run);
-  Lines in_sequence(static_cast<std::size_t>(n));
+  Lines in_sequence(n);
   std::iota(in_sequence.begin(), in_sequence.end(), 0);
   const Lines columns = lines_by_mass(masses.of_keys, fixed.columns),
               diagonals = lines_by_mass(masses.of_distances, fixed.diagonals);

@@ -77,7 +77,7 @@ void choose(TriagedHead& head, double keep, const KeptMass& mass, const BestTrie
   head.near_keep = most.standard_error > 0 &&
                    std::abs(most.value - keep) <= errors_of_no_difference * most.standard_error;
   if (!(most.value >= keep)) return;
-  const std::size_t top_try = best[static_cast<std::size_t>(top - head.patterns.begin())];
+  const std::size_t top_try = best[top - head.patterns.begin()];
   for (const HeadPattern pattern : sparse_patterns) {
     const std::size_t its = best[static_cast<std::size_t>(pattern)];
     if (head.of(pattern).recall.value < keep || !mass.are_no_different(its, top_try)) continue;
@@ -128,7 +128,7 @@ std::vector<ExploredHead> heads_with_patterns(const Source& source,
   std::vector<ExploredHead> out;
   Index without_keys = 0, recurrences = 0, of_two_sequences = 0;
   for (const ExploredHead& head : heads) {
-    const Layer& layer = source.layers[static_cast<std::size_t>(head.layer)];
+    const Layer& layer = source.layers[head.layer];
     if (!layer.has_qk())
       ++without_keys;
     else if (layer.conditions.recurrence.present())

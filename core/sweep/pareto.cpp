@@ -114,7 +114,7 @@ const Quantity& quantity_named(const std::string& id) {
 Quantity::Quantity(const std::string& id, const std::string& option) {
   const auto& all = measures();
   const auto it = std::ranges::find(all, id == "time" ? "total_ms" : id, &Measure::id);
-  place_ = static_cast<std::size_t>(it - all.begin());
+  place_ = it - all.begin();
   if (it != all.end()) return;
   std::string known;
   for (const Measure& measure : all) known += (known.empty() ? "" : ", ") + measure.id;
@@ -167,7 +167,7 @@ std::optional<double> Quantity::of(const Trial& trial) const {
   if (is_parameter()) {
     const Field* field = field_of(*trial.variant, own_->id);
     if (!field) return std::nullopt;
-    return number_of(trial.values[static_cast<std::size_t>(field - trial.variant->schema.data())]);
+    return number_of(trial.values[field - trial.variant->schema.data()]);
   }
   if (place_ >= trial.measured.size() || !trial.measured[place_]) return std::nullopt;
   const double value = trial.measured[place_]->value;

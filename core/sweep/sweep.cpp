@@ -13,7 +13,7 @@ namespace {
 constexpr Index usual_first = 256, least_first = 16;
 
 std::size_t index_of(const Schema& schema, const std::string& id) {
-  return static_cast<std::size_t>(std::ranges::find(schema, id, &Field::id) - schema.begin());
+  return std::ranges::find(schema, id, &Field::id) - schema.begin();
 }
 
 std::string text_of(const Schema& schema, const Values& values, const Values& before) {
@@ -99,8 +99,7 @@ Crossover crossing(const std::vector<std::pair<Index, double>>& ratios) {
   const auto& [above, fast] = ratios[first];
   if (first == 0) return {.kind = Crossover::Kind::everywhere, .above = above};
   const auto& [below, slow_ratio] = ratios[first - 1];
-  const double from = std::log(static_cast<double>(below)),
-               to = std::log(static_cast<double>(above));
+  const double from = std::log(below), to = std::log(above);
   const double t = std::log(slow_ratio) / (std::log(slow_ratio) - std::log(fast));
   return {.kind = Crossover::Kind::at,
           .n = std::exp(from + t * (to - from)),

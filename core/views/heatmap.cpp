@@ -73,7 +73,7 @@ void mark_masked(Matrix& pixels, const Grid& grid, const Plan& plan) {
     const IndexRange queries = up_to(plan.queries(), grid.row_tokens(r));
     const IndexRange within = keys_in_band(queries, {0, plan.keys()}, plan.band());
     for (Index c = 0; c < pixels.cols(); ++c) {
-      const IndexRange& of = keys[static_cast<std::size_t>(c)];
+      const IndexRange& of = keys[c];
       const bool meets = of.begin < within.end && within.begin < of.end;
       if (!meets || !admits_any(plan, queries, of)) pixels(r, c) = masked;
     }
@@ -105,7 +105,7 @@ Raster weight_raster(MapPyramid::Pixels found, const std::vector<float>& maxima,
     for (Index r = 0; r < of->rows() && !maxima.empty(); ++r)
       for (Index c = 0; c < of->cols(); ++c)
         // A row of zeros stays as it is. If the largest entry is NaN, the whole row becomes NaN.
-        if (const float top = maxima[static_cast<std::size_t>(r)]; !(top <= 0)) (*of)(r, c) /= top;
+        if (const float top = maxima[r]; !(top <= 0)) (*of)(r, c) /= top;
   if (!maxima.empty()) raster.quantity = "P / largest of its row";
   if (frame.plan) mark_masked(pixels, grid, *frame.plan);
   raster.values = std::move(pixels);

@@ -58,14 +58,13 @@ Body level(const PanelInputs& in, std::string& caption, Run& run) {
   const Support support(plan);
   for (Index r = 0; r < grid.down; ++r) {
     run.check();
-    std::vector<float> owner(static_cast<std::size_t>(in.cols.size()),
-                             -std::numeric_limits<float>::infinity());
+    std::vector<float> owner(in.cols.size(), -std::numeric_limits<float>::infinity());
     support.for_parts(grid.row_centre(r), in.cols, [&](const Support::Part& part) {
       std::fill_n(owner.begin() + (part.keys.begin - in.cols.begin), part.keys.size(),
                   static_cast<float>(part.pass->key_level));
     });
     for (Index c = 0; c < grid.across; ++c)
-      raster.values(r, c) = owner[static_cast<std::size_t>(grid.col_centre(c) - in.cols.begin)];
+      raster.values(r, c) = owner[grid.col_centre(c) - in.cols.begin];
   }
   if (in.diagnostics) {
     add_spread(caption, *in.diagnostics);

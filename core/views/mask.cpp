@@ -32,9 +32,7 @@ struct Tiles {
   double covered = 0, touched = 0, all = 0;  // pairs
 
   const float* row_of(Index query) const { return fill.row((query - rows.begin) / block); }
-  std::size_t column_of(Index key) const {
-    return static_cast<std::size_t>((key - cols.begin) / block);
-  }
+  std::size_t column_of(Index key) const { return (key - cols.begin) / block; }
 };
 
 // Tiles begin at multiples of their side, so that they stay put when the view moves.
@@ -70,16 +68,16 @@ Matrix levels(const PanelInputs& in, const std::vector<Index>& queries,
   const Support support(plan);
   const IndexRange window{keys.front(), keys.back() + 1};
   Matrix out = Matrix::unwritten(std::ssize(queries), std::ssize(keys));
-  std::vector<float> owner(static_cast<std::size_t>(window.size()));
+  std::vector<float> owner(window.size());
   for (Index r = 0; r < out.rows(); ++r) {
     run.check();
     std::ranges::fill(owner, -1.0f);
-    support.for_parts(queries[static_cast<std::size_t>(r)], window, [&](const Support::Part& part) {
+    support.for_parts(queries[r], window, [&](const Support::Part& part) {
       std::fill_n(owner.begin() + (part.keys.begin - window.begin), part.keys.size(),
                   means ? 1.0f : static_cast<float>(part.pass->key_level));
     });
     for (Index c = 0; c < out.cols(); ++c)
-      out(r, c) = owner[static_cast<std::size_t>(keys[static_cast<std::size_t>(c)] - window.begin)];
+      out(r, c) = owner[static_cast<std::size_t>(keys[c] - window.begin)];
   }
   return out;
 }
@@ -154,7 +152,7 @@ Body mask(const PanelInputs& in, std::string& caption, Run& run) {
   // A pixel that is a single pair says whether that pair is attended.
   raster.categories = {"empty", elements ? "not attended" : "mixed", "full", "cluster mean"};
   if (elements) raster.categories.emplace_back("attended");
-  raster.high = static_cast<double>(raster.categories.size() - 1);
+  raster.high = raster.categories.size() - 1;
   const std::string sides = std::to_string(block) + " × " + std::to_string(block);
   raster.quantity = "tiles of " + sides;
   std::vector<Index> queries, keys;
@@ -164,7 +162,7 @@ Body mask(const PanelInputs& in, std::string& caption, Run& run) {
   std::vector<std::size_t> columns(keys.size());
   std::ranges::transform(keys, columns.begin(), [&](Index key) { return tiles.column_of(key); });
   for (Index r = 0; r < grid.down; ++r) {
-    const float* shares = tiles.row_of(queries[static_cast<std::size_t>(r)]);
+    const float* shares = tiles.row_of(queries[r]);
     float* values = raster.values.row(r);
     for (std::size_t c = 0; c < columns.size(); ++c)
       values[c] = static_cast<float>(category(shares[columns[c]], values[c], elements));

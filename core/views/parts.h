@@ -37,8 +37,7 @@ inline constexpr Index largest_side = Index{1} << 20;
 
 /// The side of some sixteen blocks on a short head's sides: a power of two from 2 to 16.
 inline Index sixteenth(Index n) {
-  return static_cast<Index>(
-      std::bit_floor(static_cast<std::uint64_t>(std::clamp<Index>(n / 16, 2, 16))));
+  return std::bit_floor(static_cast<std::uint64_t>(std::clamp<Index>(n / 16, 2, 16)));
 }
 
 /// A pixel grid over a rectangle: at most max_pixels a side.

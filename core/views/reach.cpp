@@ -38,10 +38,10 @@ struct Counting {
   void add(Index query, Counts& counts) const {
     const std::vector<std::int32_t> paths = hops.paths_from(query);
     for (Index c = 0; c < grid.across; ++c) {
-      double& pixel = counts.pixels[static_cast<std::size_t>(c)];
+      double& pixel = counts.pixels[c];
       const IndexRange keys = grid.col_tokens(c);
       for (Index j = keys.begin; j < keys.end; ++j) {
-        const auto count = static_cast<double>(paths[static_cast<std::size_t>(j)]);
+        const auto count = static_cast<double>(paths[j]);
         pixel = mean ? pixel + count : std::max(pixel, count);
       }
     }
@@ -105,13 +105,13 @@ Body reach(const PanelInputs& in, std::string& caption, Run& run) {
   const Index most = std::max<Index>(1, most_counts / plan.keys() / grid.down);
   const bool all = grid.rows.size() * plan.keys() <= most_counts;
   const Counting counting{hops, grid, raster.pooled == Pool::Kind::mean};
-  std::vector<Counts> counts(static_cast<std::size_t>(grid.down));
+  std::vector<Counts> counts(grid.down);
   Index sampled = 0;
   const auto count_row = [&](Index r) {
     const IndexRange queries = grid.row_tokens(r);
     const std::vector<Index> some = evenly_spaced(queries, all ? queries.size() : most);
-    Counts& own = counts[static_cast<std::size_t>(r)];
-    own.pixels.resize(static_cast<std::size_t>(grid.across));
+    Counts& own = counts[r];
+    own.pixels.resize(grid.across);
     for (const Index query : some) {
       run.check();
       counting.add(query, own);
@@ -120,10 +120,9 @@ Body reach(const PanelInputs& in, std::string& caption, Run& run) {
       const IndexRange keys = grid.col_tokens(c);
       const double entries =
           counting.mean ? static_cast<double>(std::ssize(some) * keys.size()) : 1;
-      raster.values(r, c) =
-          plan.causal && keys.begin > queries.end - 1
-              ? -std::numeric_limits<float>::infinity()
-              : static_cast<float>(own.pixels[static_cast<std::size_t>(c)] / entries);
+      raster.values(r, c) = plan.causal && keys.begin > queries.end - 1
+                                ? -std::numeric_limits<float>::infinity()
+                                : static_cast<float>(own.pixels[c] / entries);
     }
   };
   constexpr Index together = 16;  // rows of pixels, between two reports
@@ -134,7 +133,7 @@ Body reach(const PanelInputs& in, std::string& caption, Run& run) {
   }
   Counts sum;
   for (Index r = 0; r < grid.down; ++r) {
-    const Counts& own = counts[static_cast<std::size_t>(r)];
+    const Counts& own = counts[r];
     sum.one_hop += own.one_hop;
     sum.two_hops += own.two_hops;
     sum.allowed += own.allowed;

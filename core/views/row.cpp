@@ -32,11 +32,11 @@ std::shared_ptr<const Weights> magnitudes(Weights row) {
 std::vector<float> curve(const Weights& row, IndexRange keys) {
   const float* p = row.data() + keys.begin;
   const Index count = std::min(keys.size(), longest_curve);
-  std::vector<float> out(static_cast<std::size_t>(count));
+  std::vector<float> out(count);
   for (Index c = 0; c < count; ++c) {
     const float* const begin = p + pixel_begin(c, keys.size(), count);
-    out[static_cast<std::size_t>(c)] = std::accumulate(
-        begin, p + pixel_begin(c + 1, keys.size(), count), *begin, larger_or_nan<float>);
+    out[c] = std::accumulate(begin, p + pixel_begin(c + 1, keys.size(), count), *begin,
+                             larger_or_nan<float>);
   }
   return out;
 }

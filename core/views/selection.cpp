@@ -65,7 +65,7 @@ void add_selection_strip(const PanelInputs& in, Raster& raster) {
   if (shown.values.empty()) return;
   const auto first = shown.values.begin();
   raster.row_values.assign(first + in.rows.begin, first + in.rows.end);
-  raster.row_values.resize(static_cast<std::size_t>(raster.rows.size()), not_known);
+  raster.row_values.resize(raster.rows.size(), not_known);
   raster.row_quantity = shown.name;
 }
 

@@ -19,18 +19,17 @@ Matrix spread_rows(const Operator& op, IndexRange rows, Run& run) {
   const CompressedEntries& entries = *head.compressed;
   const Matrix p = op.tile(rows, {0, head.keys()}, run);
   Matrix out(p.rows(), entries.tokens);
-  std::vector<double> row(static_cast<std::size_t>(entries.tokens));
+  std::vector<double> row(entries.tokens);
   for (Index r = 0; r < p.rows(); ++r) {
     const Index i = rows.begin + r;
     const auto sees = [&](Index key) { return is_admissible(op.plan(), i, key); };
-    for (Index j = 0; j < entries.tokens; ++j)
-      row[static_cast<std::size_t>(j)] = sees(j) ? double{p(r, j)} : double{unseen};
+    for (Index j = 0; j < entries.tokens; ++j) row[j] = sees(j) ? double{p(r, j)} : double{unseen};
     for (Index key = entries.tokens; key < head.keys(); ++key) {
       if (!sees(key)) continue;
       const IndexRange of = entries.tokens_of(key);
       const double each = double{p(r, key)} / static_cast<double>(of.size());
       for (Index j = of.begin; j < of.end; ++j) {
-        double& its = row[static_cast<std::size_t>(j)];
+        double& its = row[j];
         its = (its == double{unseen} ? 0 : its) + each;
       }
     }
@@ -69,17 +68,16 @@ Body spread(const PanelInputs& in, std::string& caption, Run& run) {
   const Index together = std::max<Index>(1, held / op.plan().keys());
   for (Index r = 0; r < grid.down; ++r) {
     const IndexRange rows = grid.row_tokens(r);
-    std::vector<Pooled> of_row(static_cast<std::size_t>(grid.across));
+    std::vector<Pooled> of_row(grid.across);
     Pooled whole;
     for (Index begin = rows.begin; begin < rows.end; begin += together) {
       run.check();
       const Matrix q = spread_rows(op, {begin, std::min(rows.end, begin + together)}, quiet);
-      for (Index c = 0; c < grid.across; ++c)
-        of_row[static_cast<std::size_t>(c)].add(q, grid.col_tokens(c));
+      for (Index c = 0; c < grid.across; ++c) of_row[c].add(q, grid.col_tokens(c));
       if (in.settings.norm == Norm::row_max) whole.add(q, {0, entries->tokens});
     }
     for (Index c = 0; c < grid.across; ++c) {
-      const Pooled& its = of_row[static_cast<std::size_t>(c)];
+      const Pooled& its = of_row[c];
       const auto count = static_cast<double>(rows.size() * grid.col_tokens(c).size());
       pixels.values(r, c) =
           mean && its.largest != unseen ? static_cast<float>(its.sum / count) : its.largest;

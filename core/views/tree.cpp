@@ -14,9 +14,9 @@ constexpr Index most_sizes = Index{1} << 20;
 
 std::vector<Index> sizes_of(std::span<const std::int32_t> leaf_of_token, const LeafSizes& sizes,
                             Index count, Run& run) {
-  std::vector<Index> out(static_cast<std::size_t>((count - 1) / sizes.together + 1));
+  std::vector<Index> out((count - 1) / sizes.together + 1);
   for (const LeafCount& leaf : count_leaves(leaf_of_token, run))
-    out[static_cast<std::size_t>(leaf.leaf / sizes.together)] += leaf.tokens;
+    out[leaf.leaf / sizes.together] += leaf.tokens;
   return out;
 }
 

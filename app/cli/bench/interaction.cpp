@@ -155,7 +155,7 @@ class Path {
   }
 
   void look_at(double row, double col, double span) {
-    const double n = static_cast<double>(figures_.n);
+    const double n = figures_.n;
     span = std::min(span, n);
     row = std::clamp(row - span / 2, 0.0, n - span);
     col = std::clamp(col - span / 2, 0.0, n - span);
@@ -205,8 +205,7 @@ class Path {
 
   void change_heads() {
     const auto source = study().source();
-    const Index layer = study().session().layer,
-                heads = source->layers[static_cast<std::size_t>(layer)].heads();
+    const Index layer = study().session().layer, heads = source->layers[layer].heads();
     if (heads < 2) return;
     for (Index step = 1; step <= 12; ++step) {
       wait_until([&] { return is_sharp(); }, "sharp view", 120);
@@ -232,7 +231,7 @@ class Path {
   }
 
   void explore() {
-    const double n = static_cast<double>(figures_.n);
+    const double n = figures_.n;
     const double one_to_one = std::min(most_one_to_one, std::max(8.0, std::floor(n / 4)));
     figures_.one_to_one = static_cast<Index>(one_to_one);
     for (int place = 0; place < places; ++place) {

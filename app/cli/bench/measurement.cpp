@@ -93,7 +93,7 @@ std::vector<Problem> random_heads(Index n, Index d, Index heads, bool causal, st
 
 double memory_pass_ms(Index n, Index d, int threads, int rounds) {
   const Index size = n * d, turn_size = 1 << 16;
-  std::vector<float> q(static_cast<std::size_t>(size), 1.0f), k = q, v = q, z = q;
+  std::vector<float> q(size, 1.0f), k = q, v = q, z = q;
   Workers workers(threads);
   std::vector<double> times;
   for (int round = 0; round <= rounds; ++round) {
@@ -101,7 +101,7 @@ double memory_pass_ms(Index n, Index d, int threads, int rounds) {
     workers.loop((size + turn_size - 1) / turn_size, {}, [&](Index turn, int) {
       const Index begin = turn * turn_size, end = std::min(size, begin + turn_size);
       const float *a = q.data(), *b = k.data(), *c = v.data();
-      for (Index i = begin; i < end; ++i) z[static_cast<std::size_t>(i)] = a[i] + b[i] + c[i];
+      for (Index i = begin; i < end; ++i) z[i] = a[i] + b[i] + c[i];
     });
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     if (round > 0) times.push_back(took.count());

@@ -49,11 +49,11 @@ class BenchFolder {
 void put_list(Index query, Index most, bool causal, Index keys, Random& random,
               std::vector<std::int32_t>& list) {
   const Index seen = causal ? query + 1 : keys, count = std::min(most, seen);
-  list.assign(static_cast<std::size_t>(most), -1);
+  list.assign(most, -1);
   for (Index c = 0; c < count; ++c) {
     const Index begin = c * seen / count, end = (c + 1) * seen / count;
-    const auto within = static_cast<Index>(random.below(static_cast<std::uint64_t>(end - begin)));
-    list[static_cast<std::size_t>(c)] = static_cast<std::int32_t>(begin + within);
+    const auto within = static_cast<Index>(random.below(end - begin));
+    list[c] = static_cast<std::int32_t>(begin + within);
   }
 }
 
@@ -134,7 +134,7 @@ SelectionFigures::Opened open_lists(const SelectionOptions& options, const Backe
     out.write(reinterpret_cast<const char*>(&size), sizeof size);
     out << text;
     Random random(options.seed, stream_of(DrawPurpose::bench_head, 0, 3));
-    std::vector<float> row(static_cast<std::size_t>(d));
+    std::vector<float> row(d);
     for (Index i = 0; i < 3 * n; ++i) {
       for (float& x : row) x = static_cast<float>(random.normal());
       out.write(reinterpret_cast<const char*>(row.data()), 4 * d);
@@ -197,7 +197,7 @@ SelectionFigures measure_selections(const SelectionOptions& options, const Backe
   for (const char* id : selectors) all.push_back({id, head, request(find_variant(id))});
   for (Contestant& its : all) {  // counts, warms up
     const Computation prepared = prepare(its.problem, its.request, backend, run);
-    const double width = static_cast<double>(its.problem.d() + its.problem.dv());
+    const double width = its.problem.d() + its.problem.dv();
     its.multiply_adds = prepared.cost.pairs * width;
     its.live = prepared.cost.pairs * width / prepared.cost.exact_multiply_adds;
   }

@@ -124,7 +124,7 @@ class OutTensors {
 ComputeRequest request_of(const ComputeOptions& options, const Source& source, Index head,
                           const std::stop_token& stop) {
   const Variant& variant = find_variant(options.variant);
-  const Layer& layer = source.layers[static_cast<std::size_t>(options.heads.layer_in(source))];
+  const Layer& layer = source.layers[options.heads.layer_in(source)];
   ComputeRequest request{.variant = &variant,
                          .values = options.parameters.applied(variant, layer.keys()),
                          .seed = options.parameters.seed};
@@ -156,7 +156,7 @@ std::optional<double> from_own_output(const Output& ours, const Layer& layer, In
   double apart = 0, largest = 0;
   for (Index i = 0; i < own.rows(); ++i) {
     const bool has_sum = !ours.lse.empty();
-    if (has_sum && ours.lse[static_cast<std::size_t>(i)] == -HUGE_VALF) continue;
+    if (has_sum && ours.lse[i] == -HUGE_VALF) continue;
     for (Index c = 0; c < own.cols(); ++c) {
       const double here =
           std::abs(static_cast<double>(own(i, c)) - static_cast<double>(ours.z(i, c)));
@@ -181,8 +181,7 @@ HeadReport compute_head(const ComputeOptions& options, const Source& source, Ind
       .head = head, .first_run = computation.first_run, .cost = computation.cost, .notes = {}};
   if (!is_read(computation.op->plan()))
     report.from_own_output = from_own_output(
-        computation.output, source.layers[static_cast<std::size_t>(options.heads.layer_in(source))],
-        head, run.stop);
+        computation.output, source.layers[options.heads.layer_in(source)], head, run.stop);
   if (!options.output.empty()) tensors.add(computation, run);
   const bool compared = !options.no_metrics;
   // Exact attention is computed once more even for itself: measures of its rows, such as those with
@@ -202,7 +201,7 @@ ComputeReport begin_report(const ComputeOptions& options, const Source& source,
                            const Backend& backend) {
   const Variant& variant = find_variant(options.variant);
   const Index layer = options.heads.layer_in(source);
-  const Layer& of = source.layers[static_cast<std::size_t>(layer)];
+  const Layer& of = source.layers[layer];
   return {.source = source.path,
           .source_notes = notes_of(source, {layer}),
           .layer = layer,
@@ -226,7 +225,7 @@ std::string structure_note(const ComputeOptions& options, const Source& source,
   const Index layer = options.heads.layer_in(source);
   const auto origin = origin_of_structure(options.structure, stop);
   return origin ? note_of_origin(options.structure, *origin, layer, heads,
-                                 source.layers[static_cast<std::size_t>(layer)].heads())
+                                 source.layers[layer].heads())
                 : "";
 }
 
@@ -263,7 +262,7 @@ void run_compute(const ComputeOptions& options, const Console& console) {
   ComputeReport report = begin_report(options, source, *backend);
   if (auto note = structure_note(options, source, heads, console.stop); !note.empty())
     report.source_notes.push_back(std::move(note));
-  require_room(options, static_cast<Index>(heads.size()), report.lengths);
+  require_room(options, heads.size(), report.lengths);
   const Problem first = options.heads.problem(source, heads.front(), console.stop);
   report.scale = first.scale;
   report.causal = first.is_causal();

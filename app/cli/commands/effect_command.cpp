@@ -15,7 +15,7 @@ namespace fovea {
 namespace {
 
 std::string counted(std::size_t done, std::size_t all, const char* noun) {
-  return std::to_string(done) + " of " + plural(static_cast<Index>(all), noun);
+  return std::to_string(done) + " of " + plural(all, noun);
 }
 
 /// Shows on a terminal how far a measurement is.

@@ -92,7 +92,7 @@ class Fitting {
  public:
   Fitting(const FitOptions& options, const Source& source, const Console& console)
       : options_(options), console_(console), variant_(find_variant(options.variant)) {
-    const Layer& layer = source.layers[static_cast<std::size_t>(options.heads.layer_in(source))];
+    const Layer& layer = source.layers[options.heads.layer_in(source)];
     n_ = layer.keys();
     report_.variant = &variant_;
     report_.values = options.parameters.applied(variant_, layer.keys());
@@ -230,10 +230,10 @@ class Fitting {
   void round(const Backend& backend) {
     Profile profile;
     Run run{profile, console_.stop};
-    backend.share_out(static_cast<Index>(trainers_.size()), run, [&](Index h) {
+    backend.share_out(trainers_.size(), run, [&](Index h) {
       Profile own;
       Run of_head{own, console_.stop};
-      Trainer& trainer = trainers_[static_cast<std::size_t>(h)];
+      Trainer& trainer = trainers_[h];
       // Some heads may be behind others after Ctrl-C. They catch up.
       trainer.learn(std::min(target_, trainer.steps() + steps_a_round), of_head, &backend);
     });
@@ -256,8 +256,7 @@ class Fitting {
       cost += t.best().measured.cost(report_.leaves);
     }
     const auto count = static_cast<double>(trainers_.size());
-    const auto done = static_cast<double>(steps_done() - first_),
-               left = static_cast<double>(target_ - steps_done());
+    const double done = steps_done() - first_, left = target_ - steps_done();
     console_.err << steps_text() << ", held-out error " << format_plain(error / count)
                  << ", χ times leaves " << format_plain(cost / count)
                  << (count > 1 ? " in the mean over heads" : "");

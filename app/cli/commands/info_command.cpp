@@ -107,7 +107,7 @@ Document info_json(const Source& source) {
 
 std::string tokens_text(const Sequence& sequence) {
   if (sequence.tokens.empty()) return "";
-  std::string text = plural(static_cast<std::int64_t>(sequence.tokens.size()), "token") + ":";
+  std::string text = plural(sequence.tokens.size(), "token") + ":";
   std::size_t shown = 0;
   for (; shown < sequence.tokens.size() && text.size() < 90; ++shown)
     text += " " + sequence.tokens[shown];

@@ -53,7 +53,7 @@ std::vector<NamedMap> maps_of_matrix(const RankMapOptions& options, const Source
   if (options.of != RankSubject::attention || !options.variants.empty())
     throw InputError(source.path,
                      "holds only an attention matrix: use --of attention and no --variant");
-  const Layer& layer = source.layers[static_cast<std::size_t>(options.heads.layer_in(source))];
+  const Layer& layer = source.layers[options.heads.layer_in(source)];
   const Matrix matrix = layer.attention.read(options.heads.heads_in(source).front(), run.stop);
   const Entries entries = [&](IndexRange rows, IndexRange cols) {
     return part_of(matrix, rows, cols);
@@ -164,8 +164,7 @@ void run_rankmap(const RankMapOptions& options, const Console& console) {
   options.heads.tell_layer(source, console.err);
   Profile profile;
   Run run{profile, console.stop};
-  const bool matrix =
-      !source.layers[static_cast<std::size_t>(options.heads.layer_in(source))].has_qk();
+  const bool matrix = !source.layers[options.heads.layer_in(source)].has_qk();
   const std::vector<NamedMap> maps = matrix ? maps_of_matrix(options, source, console, run)
                                             : maps_of_variants(options, source, console, run);
   const std::vector<std::string> notes = notes_of(source, {options.heads.layer_in(source)});

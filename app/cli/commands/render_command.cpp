@@ -156,7 +156,7 @@ std::vector<std::vector<Panel>> panels_of_matrix(const RenderOptions& options, c
                                        names_of(views_of_matrix()));
   };
   if (!options.variants.empty()) throw only("--variant " + options.variants.front());
-  const Layer& layer = source.layers[static_cast<std::size_t>(options.heads.layer_in(source))];
+  const Layer& layer = source.layers[options.heads.layer_in(source)];
   const Matrix attention = layer.attention.read(options.heads.heads_in(source).front(), run.stop);
   session = session_of(options, source, {}, layer.lengths());
   const Viewport seen = options.session ? options.session->viewport : Viewport{};
@@ -211,7 +211,7 @@ void run_render(RenderOptions options, const CLI::App& command, const Console& c
   std::optional<Session> session;
   Profile profile;
   Run run{profile, console.stop};
-  if (!source.layers[static_cast<std::size_t>(options.heads.layer_in(source))].has_qk()) {
+  if (!source.layers[options.heads.layer_in(source)].has_qk()) {
     figure.rows = panels_of_matrix(options, source, figure.style, console, run, session);
     figure.footer = head_text(options, source);
   } else {

@@ -40,7 +40,7 @@ void run_report(ReportOptions options, const CLI::App& command, const Console& c
   Source source = load_source(options, command, console);
   refuse_to_replace("-o", options.output, source, {opened});
   const Index layer = options.heads.layer_in(source);
-  if (!source.layers[static_cast<std::size_t>(layer)].has_qk())
+  if (!source.layers[layer].has_qk())
     throw InputError(source.path,
                      "holds only an attention matrix: a report compares variants, which need Q "
                      "and K; 'fovea render' draws the matrix");

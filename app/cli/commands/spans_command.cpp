@@ -91,8 +91,7 @@ void print_spans(std::ostream& out, const SpansOutcome& outcome) {
     for (const std::string& name : outcome.keys.names) table.header.push_back(name);
     for (Index q = 0; q < one.mass.query_groups; ++q) {
       auto& row = table.rows.emplace_back();
-      row = {outcome.queries.names[static_cast<std::size_t>(q)],
-             std::to_string(one.mass.rows[static_cast<std::size_t>(q)])};
+      row = {outcome.queries.names[q], std::to_string(one.mass.rows[q])};
       for (Index k = 0; k < one.mass.key_groups; ++k)
         row.push_back(cell_text(one.mass(q, k).approximate, one.mass.sampled));
     }

@@ -48,7 +48,7 @@ double seconds_from(SweepClock::time_point start) {
 }
 
 std::string count_text(std::size_t count, const char* noun) {
-  return plural(static_cast<std::int64_t>(count), noun);
+  return plural(count, noun);
 }
 
 std::string time_left_text(double seconds) {
@@ -64,7 +64,7 @@ int threads_of_rank(int planned) {
     const int ranks = text ? std::atoi(text) : 0;
     if (planned > 0 || ranks <= 1) continue;
     cpu_set_t mine;
-    const int all = static_cast<int>(std::thread::hardware_concurrency());
+    const int all = std::thread::hardware_concurrency();
     const int bound = ::sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine) : all;
     const int online = std::max(all, bound);
     return std::max(1, std::min(bound, online / ranks));

@@ -74,7 +74,7 @@ void HeadOptions::add_all_to(CLI::App& command, const std::string& standard_laye
 std::vector<Index> HeadOptions::layers_in(const Source& source) const {
   if (layer != "all") return {layer_in(source)};
   std::vector<Index> layers;
-  for (std::size_t l = 0; l < source.layers.size(); ++l) layers.push_back(static_cast<Index>(l));
+  for (std::size_t l = 0; l < source.layers.size(); ++l) layers.push_back(l);
   return layers;
 }
 
@@ -82,8 +82,7 @@ Index HeadOptions::layer_in(const Source& source) const {
   if (layer_index) return *layer_index;
   std::string names;
   for (std::size_t l = 0; l < source.layers.size(); ++l) {
-    if (!source.layers[l].name.empty() && source.layers[l].name == layer)
-      return static_cast<Index>(l);
+    if (!source.layers[l].name.empty() && source.layers[l].name == layer) return l;
     add_item(names, source.layers[l].name);
   }
   const auto count = static_cast<Index>(source.layers.size());
@@ -103,9 +102,8 @@ void HeadOptions::tell_layer(const Source& source, std::ostream& err) const {
     if (const std::string& name = source.layers[l].name; has_number(name, *number))
       add_item(others, "the one named " + printable(name) + " is number " + std::to_string(l));
   if (!others.empty())
-    print_note(err, "layer " + layer + " is " +
-                        printable(layer_label(source, static_cast<Index>(chosen))) + " (" + others +
-                        ")");
+    print_note(err, "layer " + layer + " is " + printable(layer_label(source, chosen)) + " (" +
+                        others + ")");
 }
 
 std::vector<Index> HeadOptions::heads_in(const Source& source) const {
@@ -113,7 +111,7 @@ std::vector<Index> HeadOptions::heads_in(const Source& source) const {
 }
 
 std::vector<Index> HeadOptions::heads_of(const Source& source, Index of_layer) const {
-  const Index count = source.layers[static_cast<std::size_t>(of_layer)].heads();
+  const Index count = source.layers[of_layer].heads();
   std::vector<Index> heads;
   if (head == "all" && all_allowed_) {
     for (Index h = 0; h < count; ++h) heads.push_back(h);

@@ -27,7 +27,7 @@ std::size_t distance_between(const std::string& a, const std::string& b) {
 }
 
 std::size_t common_beginning(const std::string& a, const std::string& b) {
-  return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
+  return std::ranges::mismatch(a, b).in1 - a.begin();
 }
 
 /// The nearest name; among equally near ones, the one that begins like the word for longest.

@@ -33,8 +33,7 @@ void print(std::ostream& out, const DevicesReport& report) {
   std::vector<std::pair<std::string, std::string>> facts{{"Processor", report.cpu}};
   if (const auto& gpu = report.gpu)
     facts.emplace_back("GPU", gpu->name + ", compute capability " + capability_text(*gpu) + ", " +
-                                  format_bytes(static_cast<double>(gpu->bytes)) + ", driver " +
-                                  gpu->driver);
+                                  format_bytes(gpu->bytes) + ", driver " + gpu->driver);
   else
     facts.emplace_back("GPU", "none (" + report.why_no_gpu + ")");
   for (const auto& [precision, verdict] : report.verdicts)

@@ -13,8 +13,7 @@ namespace {
 double percentile(std::vector<double> values, double share) {
   if (values.empty()) return 0;
   std::ranges::sort(values);
-  return values[static_cast<std::size_t>(
-      std::llround(share * static_cast<double>(values.size() - 1)))];
+  return values[std::llround(share * static_cast<double>(values.size() - 1))];
 }
 
 /// Null if nothing was measured.

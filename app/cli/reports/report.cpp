@@ -69,7 +69,7 @@ std::string parameters_text(const ComputeReport& report) {
 std::string layer_text(const ComputeReport& report) {
   const std::string heads = report.heads.size() == 1
                                 ? "head " + std::to_string(report.heads.front().head)
-                                : plural(static_cast<Index>(report.heads.size()), "head");
+                                : plural(report.heads.size(), "head");
   return report.layer_label + ", " + heads + ", " + report.lengths.text() +
          ", d = " + std::to_string(report.d) +
          (report.dv == report.d ? ""

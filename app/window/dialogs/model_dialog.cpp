@@ -50,7 +50,7 @@ QString heads_text(const ModelFacts& facts) {
 QString size_text(const ModelFacts& facts) {
   return facts.bytes == 0
              ? QString()
-             : QLocale::c().formattedDataSize(qint64(facts.bytes), 1, QLocale::DataSizeSIFormat);
+             : QLocale::c().formattedDataSize(facts.bytes, 1, QLocale::DataSizeSIFormat);
 }
 
 QString road_text(const CachedModel& model) {
@@ -250,7 +250,7 @@ void ModelDialog::fill(const std::vector<CachedModel>& models) {
   list_->setRowCount(int(models.size()));
   QStringList names;
   for (int row = 0; row < list_->rowCount(); ++row) {
-    const CachedModel& model = models[std::size_t(row)];
+    const CachedModel& model = models[row];
     const QString name = to_qt(printable(model.name));
     const QString texts[model_fields] = {name, to_qt(printable(model.facts.architecture)),
                                          heads_text(model.facts), size_text(model.facts),

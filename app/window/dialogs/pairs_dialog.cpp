@@ -45,7 +45,7 @@ std::optional<PairsChoice> ask_pairs_form(QWidget& parent, const QString& column
   form->addRow("&Keys of a block", keys);
   form->addRow(meaning);
   const auto chosen = [kind]() -> const SelectionFormKind& {
-    return selection_forms()[std::size_t(kind->currentIndex())];
+    return selection_forms()[kind->currentIndex()];
   };
   const auto show = [=] {
     queries->setEnabled(chosen().has_blocks);

@@ -152,9 +152,7 @@ void use_kept_memory_budget() {
 }
 
 void ask_memory_budget(Workspace& workspace) {
-  const auto bytes = [](std::size_t count) {
-    return to_qt(format_bytes(static_cast<double>(count), Zeros::drop));
-  };
+  const auto bytes = [](std::size_t count) { return to_qt(format_bytes(count, Zeros::drop)); };
   const auto budget = memory_budget();
   bool ok = false;
   const QString text = QInputDialog::getText(

@@ -125,18 +125,18 @@ void ComparisonDock::sort_by(const std::string& id) {
 
 /// The same measure again: the order of the canvas.
 void ComparisonDock::sort_by_row(int row) {
-  const std::string& id = table_.rows[std::size_t(row)].measure->id;
+  const std::string& id = table_.rows[row].measure->id;
   sort_by(sorted_by_ == id ? "" : id);
 }
 
 void ComparisonDock::select_column(int place) {
-  study_.select_column(int(order_[std::size_t(place)]));
+  study_.select_column(int(order_[place]));
 }
 
 void ComparisonDock::add_to_menu(QMenu& menu, const QModelIndex& cell) {
   const int row = cell.row(), column = cell.column();
   menu.addSeparator();
-  const bool sorted = table_.rows[std::size_t(row)].measure->id == sorted_by_;
+  const bool sorted = table_.rows[row].measure->id == sorted_by_;
   menu.addAction(sorted ? "&Order of the canvas" : "&Sort by this measure", this,
                  [this, row] { sort_by_row(row); });
   menu.addAction("S&elect this column", this, [this, column] { select_column(column); });
@@ -158,7 +158,7 @@ void ComparisonDock::refresh() {
   std::vector<std::string> titles;
   std::vector<Evaluation> evaluations;
   for (int c = 0; c < std::ssize(study_.columns()); ++c) {
-    const ColumnState& state = study_.columns()[std::size_t(c)];
+    const ColumnState& state = study_.columns()[c];
     const bool reference = is_reference(state.column.variant);
     titles.push_back(study_.title_of(c) + (state.stale ? " (stale)" : ""));
     evaluations.push_back({.cost = state.computation ? &state.computation->cost : nullptr,

@@ -36,7 +36,7 @@ constexpr int soon_ms = 400;  // after the last change, until it is measured
 /// By how much the loss after each token grows; for a model without a loss, how far the last hidden
 /// state of the token moves.
 std::vector<float> harm_of(const ModelEffect& effect) {
-  std::vector<float> harm(static_cast<std::size_t>(effect.tokens));
+  std::vector<float> harm(effect.tokens);
   for (std::size_t i = 0; i < std::min(effect.loss.size(), harm.size()); ++i)
     harm[i] = float(std::max(0.0, effect.loss[i] - effect.exact_loss[i]));
   if (effect.loss.empty())

@@ -120,7 +120,7 @@ void FailureBox::show_worst(const ColumnState& state) {
   const Index query = *worst;
   const std::vector<float>& errors = state.metrics->token_error;
   const QString name = query_text(study_, query);
-  worst_->set_rows({{"worst: " + shortened(name, 18), number_text(errors[std::size_t(query)], 3),
+  worst_->set_rows({{"worst: " + shortened(name, 18), number_text(errors[query], 3),
                      name + ": the query with the largest output error |z̃ − z|. A click goes "
                             "there; Q goes to the next worst.",
                      QString::number(query)}});
@@ -151,7 +151,7 @@ void FailureBox::show_keys() {
   }
   top_->set_rows(rows);
   const LostKeys changed =
-      reference ? LostKeys{} : lost_keys(exact_row_->values, row_->values, Index(most_changed));
+      reference ? LostKeys{} : lost_keys(exact_row_->values, row_->values, most_changed);
   show_changed(*lost_heading_, *lost_, "Lost by" + of, changed.lost);
   show_changed(*gained_heading_, *gained_, "Gained by" + of, changed.gained);
   if (!changed.lost.empty()) most_lost_ = {row_->query, changed.lost.front().key};

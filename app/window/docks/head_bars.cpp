@@ -31,7 +31,7 @@ void HeadBars::refresh() {
   if (!source || !measure_ || head_measures()[*measure_].is_share) return;
   double largest = 0;
   for (Index l = 0; l < std::ssize(source->layers); ++l)
-    for (Index h = 0; h < source->layers[std::size_t(l)].heads(); ++h)
+    for (Index h = 0; h < source->layers[l].heads(); ++h)
       if (const HeadValue* of = value({l, h}); of && of->estimate.value > largest)
         largest = of->estimate.value;
   if (largest > 0) top_ = largest;

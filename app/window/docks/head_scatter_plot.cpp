@@ -124,7 +124,7 @@ void HeadScatterPlot::step(int by) {
   std::ranges::stable_sort(order, {}, [&](std::size_t p) { return scatter_.points[p].x; });
   if (!chosen_) return choose(order.front());
   const auto now = std::ranges::find(order, *chosen_) - order.begin();
-  choose(order[std::size_t(std::clamp<std::ptrdiff_t>(now + by, 0, std::ssize(order) - 1))]);
+  choose(order[std::clamp<std::ptrdiff_t>(now + by, 0, std::ssize(order) - 1)]);
 }
 
 }  // namespace fovea

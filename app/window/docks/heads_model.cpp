@@ -44,9 +44,8 @@ int HeadsModel::columnCount(const QModelIndex& parent) const {
 
 const Trial* HeadsModel::trial_at(const QModelIndex& index) const {
   if (!index.isValid() || index.row() >= rowCount()) return nullptr;
-  const HeadTable::Row& row = table_.rows[std::size_t(index.row())];
-  return index.column() < first_variant ? row.choice
-                                        : row.best_of[std::size_t(index.column() - first_variant)];
+  const HeadTable::Row& row = table_.rows[index.row()];
+  return index.column() < first_variant ? row.choice : row.best_of[index.column() - first_variant];
 }
 
 QString HeadsModel::text_at(const HeadTable::Row& row, int column) const {
@@ -65,7 +64,7 @@ QString HeadsModel::text_at(const HeadTable::Row& row, int column) const {
     case cost:
       return amount_text(table_.cost(), &trial);
     default:
-      return amount_text(table_.wanted(), row.best_of[std::size_t(column - first_variant)]);
+      return amount_text(table_.wanted(), row.best_of[column - first_variant]);
   }
 }
 
@@ -83,7 +82,7 @@ QVariant HeadsModel::number_at(const HeadTable::Row& row, int column) const {
     case cost:
       return amount(table_.cost(), row.choice);
     default:
-      return amount(table_.wanted(), row.best_of[std::size_t(column - first_variant)]);
+      return amount(table_.wanted(), row.best_of[column - first_variant]);
   }
 }
 
@@ -101,7 +100,7 @@ QString HeadsModel::hint_at(const QModelIndex& index) const {
 
 QVariant HeadsModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid() || index.row() >= rowCount()) return {};
-  const HeadTable::Row& row = table_.rows[std::size_t(index.row())];
+  const HeadTable::Row& row = table_.rows[index.row()];
   const int column = index.column();
   if (role == Qt::DisplayRole) return text_at(row, column);
   if (role == sort_role) return number_at(row, column);
@@ -136,7 +135,7 @@ QVariant HeadsModel::headerData(int section, Qt::Orientation orientation, int ro
     default:
       break;
   }
-  const Variant& variant = *table_.variants[std::size_t(section - first_variant)];
+  const Variant& variant = *table_.variants[section - first_variant];
   return hint ? to_qt(variant.label + ": " + table_.wanted().measure().label +
                       " of its best setting within the budget")
               : to_qt(variant.label);

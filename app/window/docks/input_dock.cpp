@@ -29,8 +29,7 @@ QString mask_warning(const Source& source, const Session& session, const HeadCar
   QString text = "⚠ The file does not state a mask: bidirectional is assumed.";
   constexpr double little = 0.05;
   constexpr Index enough = 16;  // tokens for a share to mean anything
-  if (card && card->future_mass < little &&
-      source.layers[std::size_t(session.layer)].queries() >= enough)
+  if (card && card->future_mass < little && source.layers[session.layer].queries() >= enough)
     text += " Only " + to_qt(format_percent(card->future_mass, 2)) +
             " of this head's attention falls on later keys, as if it were causal.";
   return text + " <a href=\"causal\">Set causal</a> or <a href=\"both\">bidirectional</a>.";

@@ -15,14 +15,14 @@ void MeasuresModel::refresh() {
     source_ = source;
     rows_.clear();
     for (Index l = 0; source && l < std::ssize(source->layers); ++l)
-      for (Index h = 0; h < source->layers[std::size_t(l)].heads(); ++h)
+      for (Index h = 0; h < source->layers[l].heads(); ++h)
         rows_.push_back({{l, h}, nullptr, {}, layer_label(*source, l)});
     endResetModel();
   }
   const Head opened{study_.session().layer, study_.session().head},
       before = std::exchange(opened_, opened);
   for (int row = 0; row < rowCount(); ++row) {
-    Row& now = rows_[std::size_t(row)];
+    Row& now = rows_[row];
     auto measured = study_.measured_head(now.head.first, now.head.second);
     const bool other_font = opened != before && (now.head == opened || now.head == before);
     std::string error = measured ? "" : study_.why_not_measured(now.head.first, now.head.second);
@@ -66,23 +66,22 @@ int MeasuresModel::columnCount(const QModelIndex& parent) const {
 }
 
 const HeadValue* MeasuresModel::value_at(const QModelIndex& index) const {
-  const auto& measured = rows_[std::size_t(index.row())].measured;
+  const auto& measured = rows_[index.row()].measured;
   if (!measured || index.column() < first_measure) return nullptr;
-  return &measured->values[std::size_t(index.column() - first_measure)];
+  return &measured->values[index.column() - first_measure];
 }
 
 QString MeasuresModel::text_at(const QModelIndex& index) const {
-  const Head& head = rows_[std::size_t(index.row())].head;
-  if (index.column() == 0) return to_qt(rows_[std::size_t(index.row())].layer);
+  const Head& head = rows_[index.row()].head;
+  if (index.column() == 0) return to_qt(rows_[index.row()].layer);
   if (index.column() == 1) return QString::number(head.second);
   const HeadValue* value = value_at(index);
-  if (!value) return rows_[std::size_t(index.row())].error.empty() ? "…" : "–";
-  return to_qt(
-      to_text(head_measures()[std::size_t(index.column() - first_measure)], value->estimate));
+  if (!value) return rows_[index.row()].error.empty() ? "…" : "–";
+  return to_qt(to_text(head_measures()[index.column() - first_measure], value->estimate));
 }
 
 QVariant MeasuresModel::number_at(const QModelIndex& index) const {
-  const Head& head = rows_[std::size_t(index.row())].head;
+  const Head& head = rows_[index.row()].head;
   if (index.column() == 0) return qlonglong(head.first);
   if (index.column() == 1) return qlonglong(head.second);
   const HeadValue* value = value_at(index);
@@ -92,13 +91,12 @@ QVariant MeasuresModel::number_at(const QModelIndex& index) const {
 QString MeasuresModel::hint_at(const QModelIndex& index) const {
   const HeadValue* value = value_at(index);
   QStringList lines;
-  if (const std::string& error = rows_[std::size_t(index.row())].error; !error.empty())
-    lines << to_qt(error);
+  if (const std::string& error = rows_[index.row()].error; !error.empty()) lines << to_qt(error);
   if (value && !value->missing.empty()) lines << to_qt(value->missing);
   if (value && value->missing.empty() && value->queries > 0)
     lines << QString("From %1 of %2 queries")
                  .arg(value->queries)
-                 .arg(rows_[std::size_t(index.row())].measured->lengths.queries);
+                 .arg(rows_[index.row()].measured->lengths.queries);
   lines << "Double-click: open this head";
   return lines.join("\n");
 }
@@ -109,7 +107,7 @@ QVariant MeasuresModel::data(const QModelIndex& index, int role) const {
   if (role == sort_role) return number_at(index);
   if (role == Qt::ToolTipRole) return plain_tip(hint_at(index));
   if (role == Qt::TextAlignmentRole) return cell_alignment(index.column() == 0);
-  if (role == Qt::FontRole && rows_[std::size_t(index.row())].head == opened_) return bold_font();
+  if (role == Qt::FontRole && rows_[index.row()].head == opened_) return bold_font();
   return {};
 }
 
@@ -120,7 +118,7 @@ QVariant MeasuresModel::headerData(int section, Qt::Orientation orientation, int
   const bool hint = role == Qt::ToolTipRole;
   if (section == 0) return hint ? "The layer, as the file calls it" : "layer";
   if (section == 1) return hint ? "The head, counted from 0" : "head";
-  const HeadMeasure& measure = head_measures()[std::size_t(section - first_measure)];
+  const HeadMeasure& measure = head_measures()[section - first_measure];
   if (hint) return plain_tip(to_qt(measure.definition));
   QString label = to_qt(measure.label);
   if (const auto space = label.lastIndexOf(' '); space > 0) label[space] = '\n';  // two lines

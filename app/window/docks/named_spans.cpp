@@ -122,7 +122,7 @@ void NamedSpans::fill() {
   const int row = list_->currentRow();
   list_->setRowCount(int(shown_.size()));
   for (int r = 0; r < list_->rowCount(); ++r) {
-    const Span& span = shown_[std::size_t(r)];
+    const Span& span = shown_[r];
     for (const auto& [field, text] :
          {std::pair{name_field, to_qt(span.name)}, {tokens_field, tokens_text(span.tokens)}}) {
       list_->setItem(r, field, new QTableWidgetItem(text));
@@ -179,7 +179,7 @@ void NamedSpans::change(const QTableWidgetItem& item) {
 
 void NamedSpans::remove() {
   const int row = list_->currentRow();
-  if (row >= 0) editor_.remove_span(std::size_t(row));
+  if (row >= 0) editor_.remove_span(row);
   refresh();
 }
 

@@ -328,7 +328,7 @@ void ParetoPlot::step(int by) {
   if (now == sorted.end()) return choose(sorted.front().setting);
   const auto next =
       std::clamp<std::ptrdiff_t>(now - sorted.begin() + by, 0, std::ssize(sorted) - 1);
-  choose(sorted[static_cast<std::size_t>(next)].setting);
+  choose(sorted[next].setting);
 }
 
 }  // namespace fovea

@@ -187,7 +187,7 @@ std::vector<Reading> PointerBox::rows_of_columns() const {
   const bool read = columns_ == study_.session().columns;
   for (int c = 0; c < std::ssize(study_.columns()); ++c) {
     const QString title = to_qt(study_.title_of(c));
-    const bool exact = is_reference(study_.columns()[std::size_t(c)].column.variant);
+    const bool exact = is_reference(study_.columns()[c].column.variant);
     Reading& row = rows.emplace_back();
     row.label = fontMetrics().elidedText(title, Qt::ElideMiddle, name_room(*this));
     row.name = title;
@@ -195,8 +195,7 @@ std::vector<Reading> PointerBox::rows_of_columns() const {
     row.second_tip = title + "\n" + (exact ? "exact attention has none" : error_tip);
     row.faint = c != column_;
     row.value = row.second = not_known;
-    const auto* pair =
-        read && std::size_t(c) < pairs_.size() ? pairs_[std::size_t(c)].get() : nullptr;
+    const auto* pair = read && std::size_t(c) < pairs_.size() ? pairs_[c].get() : nullptr;
     if (!pair || pair->query != pair_reading_->query || pair->key != pair_reading_->key) continue;
     row.value = to_qt(format_drawn(pair->approximate));
     if (exact) continue;
@@ -212,8 +211,7 @@ std::vector<Reading> PointerBox::rows_of_columns() const {
 std::vector<Reading> PointerBox::details(const PairReading& reading) const {
   const int column = column_;
   const bool known = column >= 0 && column < std::ssize(study_.columns());
-  const bool approximate =
-      known && !is_reference(study_.columns()[std::size_t(column)].column.variant);
+  const bool approximate = known && !is_reference(study_.columns()[column].column.variant);
   const PairInfo& info = reading.info;
   const bool covered = approximate && info.covered;
   const RankBlock* block =

@@ -28,7 +28,7 @@ QString range_text(IndexRange range) {
 QString compared(const Study& study) {
   const int column = study.selected_column();
   const bool reference = column >= 0 && column < std::ssize(study.columns()) &&
-                         is_reference(study.columns()[std::size_t(column)].column.variant);
+                         is_reference(study.columns()[column].column.variant);
   return reference ? "exact" : "exact → " + to_qt(study.title_of(column));
 }
 

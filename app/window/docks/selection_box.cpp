@@ -31,7 +31,7 @@ void SelectionBox::show_reading(const SelectionReading& reading) {
   const QString of_rows =
       reading.sampled() ? QString(", from %1 rows").arg(reading.rows_read) : QString();
   compared_->setText(compared(study_));
-  const double keys = double(reading.cols.size());
+  const double keys = reading.cols.size();
   readings_->set_rows(
       {{"queries", range_text(reading.rows), {}},
        {"keys", range_text(reading.cols), {}},

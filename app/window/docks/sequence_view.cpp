@@ -55,7 +55,7 @@ void SequenceView::set_source(std::shared_ptr<const Source> source) {
 }
 
 Index SequenceView::count_in(Index layer) const {
-  const Lengths lengths = source_->layers[std::size_t(layer)].lengths();
+  const Lengths lengths = source_->layers[layer].lengths();
   return side_ == Side::queries ? lengths.queries : lengths.keys;
 }
 

@@ -21,7 +21,7 @@ QStringList tokens_of(const Source& source, Index layer) {
   const auto add = [&](const Sequence& sequence, const char* noun) {
     if (!sequence.tokens.empty()) lines << to_qt(plural(std::ssize(sequence.tokens), noun));
   };
-  const Layer& its = source.layers[std::size_t(layer)];
+  const Layer& its = source.layers[layer];
   const bool same = its.queries() == its.tokens();
   add(sequence_of(source, layer), same ? "token" : "query token");
   if (!same) add(key_sequence_of(source, layer), "key token");
@@ -31,7 +31,7 @@ QStringList tokens_of(const Source& source, Index layer) {
 }  // namespace
 
 QString facts_of(const Source& source, Index opened) {
-  const Layer& layer = source.layers[std::size_t(opened)];
+  const Layer& layer = source.layers[opened];
   QStringList lines;
   lines << to_qt(source.kind) +
                (source.layers.size() > 1 ? QString(", %1 layers").arg(source.layers.size()) : "");
@@ -99,7 +99,7 @@ QString conditions_of(const Source& source, const Session& session, const Proble
 }
 
 QString facts_in_short(const Source& source, Index opened, bool causal) {
-  const Layer& layer = source.layers[std::size_t(opened)];
+  const Layer& layer = source.layers[opened];
   QStringList words = tokens_of(source, opened);
   if (words.isEmpty()) words << to_qt(plural(layer.queries(), "token"));
   if (const auto& compressed = layer.conditions.compressed)

@@ -53,7 +53,7 @@ class SpanDock : public QWidget {
                          Qt::ToolTipRole);
     choice_->setItemData(2, "Ranges of tokens that you name", Qt::ToolTipRole);
     connect(choice_, &QComboBox::activated, this,
-            [this](int choice) { editor_.choose_spans(all_span_choices()[std::size_t(choice)]); });
+            [this](int choice) { editor_.choose_spans(all_span_choices()[choice]); });
     add_field(*line, "Sho&w", numbers_ = new QComboBox);
     numbers_->setObjectName("span_numbers");
     numbers_->addItems({"exact → column", "exact", "column", "difference"});
@@ -144,8 +144,8 @@ class SpanDock : public QWidget {
     if (!reading) return;
     const Index n = study_.length();
     const TokenGroup all{.name = {}, .count = n, .tokens = {{0, n}}};
-    const TokenGroup& queries = row ? reading->queries[std::size_t(*row)] : all;
-    const TokenGroup& keys = column ? reading->keys[std::size_t(*column)] : all;
+    const TokenGroup& queries = row ? reading->queries[*row] : all;
+    const TokenGroup& keys = column ? reading->keys[*column] : all;
     if (queries.tokens && keys.tokens) return study_.select(*queries.tokens, *keys.tokens);
     const TokenGroup& scattered = queries.tokens ? keys : queries;
     show_note("The tokens of “" + to_qt(scattered.name) +

@@ -84,8 +84,7 @@ QString SpanTable::text_of(const SpanMass::Cell& cell) const {
 }
 
 QString SpanTable::tip_of(Index query, Index key) const {
-  const TokenGroup &from = reading_->queries[std::size_t(query)],
-                   &to = reading_->keys[std::size_t(key)];
+  const TokenGroup &from = reading_->queries[query], &to = reading_->keys[key];
   const SpanMass::Cell& cell = reading_->mass(query, key);
   constexpr int digits = 4;
   QString text =
@@ -97,7 +96,7 @@ QString SpanTable::tip_of(Index query, Index key) const {
                estimate_text(cell.approximate, digits), signed_text(difference_of(cell), digits));
   if (reading_->mass.sampled)
     text += QString("\n± standard error, from %1 of %2")
-                .arg(reading_->mass.rows[std::size_t(query)])
+                .arg(reading_->mass.rows[query])
                 .arg(queries_text(from.count));
   return text;
 }
@@ -140,7 +139,7 @@ QVariant SpanTable::data(const QModelIndex& index, int role) const {
 QVariant SpanTable::headerData(int section, Qt::Orientation orientation, int role) const {
   if (!reading_) return {};
   const bool queries = orientation == Qt::Vertical;
-  const TokenGroup& group = (queries ? reading_->queries : reading_->keys)[std::size_t(section)];
+  const TokenGroup& group = (queries ? reading_->queries : reading_->keys)[section];
   if (role == Qt::DisplayRole) return to_qt(group.name);
   if (role == Qt::ToolTipRole)
     return QString("%1: %2\n%3")
@@ -157,8 +156,7 @@ MarkedTable SpanTable::to_copy() const {
   if (!reading_) return table;
   for (const TokenGroup& keys : reading_->keys) table.titles.push_back(keys.name);
   for (Index q = 0; q < rowCount(); ++q) {
-    auto& row =
-        table.rows.emplace_back(MarkedTable::Row{reading_->queries[std::size_t(q)].name, {}});
+    auto& row = table.rows.emplace_back(MarkedTable::Row{reading_->queries[q].name, {}});
     for (Index k = 0; k < columnCount(); ++k)
       row.cells.push_back({text_of(reading_->mass(q, k)).toStdString()});
   }

@@ -305,7 +305,7 @@ void TimingTable::refresh() {
 }
 
 drawing::Rgba TimingTable::colour_of(const QString& stage) const {
-  return window_style().series_colour(std::size_t(stages_.indexOf(stage) + 1));
+  return window_style().series_colour(stages_.indexOf(stage) + 1);
 }
 
 // Which colour each stage has, as its name is left out of a short bar.

@@ -15,7 +15,7 @@ namespace {
 /// The pattern whose recall a column has.
 std::optional<HeadPattern> pattern_of(int column) {
   if (column < TriageModel::first_recall || column >= TriageModel::pairs) return {};
-  return sparse_patterns[std::size_t(column - TriageModel::first_recall)];
+  return sparse_patterns[column - TriageModel::first_recall];
 }
 
 /// The heading of a column, and what it means.
@@ -88,7 +88,7 @@ QString TriageModel::text_at(const QModelIndex& index) const {
     case remarks:
       return to_qt(remark_of(triage, run_.rule()));
     default:
-      return to_qt(recall_text(triage.patterns[std::size_t(index.column() - first_recall)].recall));
+      return to_qt(recall_text(triage.patterns[index.column() - first_recall].recall));
   }
 }
 
@@ -101,7 +101,7 @@ QVariant TriageModel::number_at(const QModelIndex& index) const {
   if (column == pattern) return int(its.triage->pattern);
   if (column == pairs) return its.triage->pairs();
   if (is_words(column)) return text_at(index);
-  const double recall = its.triage->patterns[std::size_t(column - first_recall)].recall.value;
+  const double recall = its.triage->patterns[column - first_recall].recall.value;
   return std::isnan(recall) ? QVariant() : QVariant(recall);
 }
 
