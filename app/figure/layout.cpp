@@ -16,6 +16,7 @@ namespace {
 constexpr double kGutter = 6;  // between columns
 constexpr double kRowGap = 7;  // between rows
 constexpr double kBarGap = 3;  // between the colour bars of maps and strips
+
 /// Heights of the parts of a row, from the top downwards, each with the gap before it.
 struct RowHeights {
   double heading = 0, body = 0, axis = 0, caption = 0, bar = 0;
@@ -58,11 +59,11 @@ std::optional<ColourScale> shared_categories(
   return count > 1 ? shared : std::nullopt;
 }
 
-/// Works through a figure from the colours to the heights; each step uses the ones before.
 std::string strip_quantity(const Panel& panel) {
   return std::get<Raster>(panel.body).row_quantity;
 }
 
+/// Works through a figure from the colours to the heights; each step uses the ones before.
 class Layouter {
  public:
   Layouter(const Figure& figure, const PaperLettering& letters)

@@ -12,6 +12,7 @@
 #include "data/number_text.h"
 #include "data/text.h"
 #include "data/utf8.h"
+#include "drawing/colour_scale.h"
 #include "figure/figure.h"
 #include "variants/described_variant.h"
 #include "views/views.h"
@@ -130,11 +131,17 @@ class HeadPages {
     add(std::move(facts));
   }
 
-  Figure figure_of(std::vector<std::vector<Panel>> rows, std::size_t across) {
+  /// `first` is the column of the first panels.
+  Figure figure_of(std::vector<std::vector<Panel>> rows, std::size_t across, int first) {
     FigureStyle style;
     style.width = page_text_width;
     style.captions = Captions::line;  // what they leave out is in the tables of the report
-    style.settings = in_.settings;
+    style.settings = settings_;
+    std::erase_if(style.settings.ranges, [&](ColourRange& range) {
+      if (range.column < 0) return false;
+      range.column -= first;
+      return range.column < 0;
+    });
     // A few panels get the size of those in a full row.
     style.width *= std::max(across, std::size_t(1)) / static_cast<double>(columns_a_figure);
     return {
@@ -145,17 +152,26 @@ class HeadPages {
         .strip_tops = strip_tops_};
   }
 
-  void add_figure(std::vector<std::vector<Panel>> rows, const std::string& caption) {
+  void add_figure(std::vector<std::vector<Panel>> rows, const std::string& caption, int first = 0) {
     const std::size_t across = rows.front().size();
-    add(Illustration{figure_of(std::move(rows), across),
+    add(Illustration{figure_of(std::move(rows), across, first),
                      "Figure " + std::to_string(++figures_) + ". " + caption});
+  }
+
+  /// Figures that share the panels of a row have the colours of one figure.
+  void share_range(View view, const std::vector<Panel>& row) {
+    std::vector<const Panel*> panels;
+    for (const Panel& panel : row) panels.push_back(&panel);
+    const auto shared = drawing::scales_of_row(view, panels, settings_).shared;
+    if (shared && shared->is_amounts())
+      settings_.choose_range({view, -1, shared->low, shared->high});
   }
 
   void add_columns() {
     add(Heading{"Weights, errors and masks"});
     std::vector<std::vector<Panel>> all;  // a row for each view
     for (const View view : {find_view("heatmap"), find_view("error"), find_view("mask")})
-      all.push_back(in_.grid.row(view, run_));
+      share_range(view, all.emplace_back(in_.grid.row(view, run_)));
     strip_tops_ = strip_tops_of(all);
     const std::size_t count = in_.columns.size();
     for (std::size_t begin = 0; begin < count; begin += columns_a_figure) {
@@ -168,7 +184,8 @@ class HeadPages {
       add_figure(std::move(rows),
                  begin == 0 ? "From above: the weights P, their error against exact attention, "
                               "and the pairs that are computed. Rows are queries, columns keys."
-                            : "The same for the other variants.");
+                            : "The same for the other variants.",
+                 static_cast<int>(begin));
     }
   }
 
@@ -306,6 +323,7 @@ class HeadPages {
   const HeadPagesRequest& in_;
   Run& run_;
   Pages pages_;
+  ViewSettings settings_ = in_.settings;
   StripTops strip_tops_;  // of all figures
   int figures_ = 0;
 };

@@ -166,6 +166,8 @@ void Exports::report_to(const QString& path) {
   const auto times = times_of(study, session.columns);
   const std::vector<ColumnTree> trees =
       moved_trees(study.trees(), study.session().columns, session.columns);
+  session.settings.ranges =
+      moved_ranges(std::move(session.settings.ranges), study.session().columns, session.columns);
   const Recipe recipe = recipe_for(path, "report");
   BackendChoice choice;
   choice.backend = study.backend().id();

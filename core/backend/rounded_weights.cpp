@@ -41,13 +41,6 @@ void round_group(std::span<float> weights, float to_top, float from_top) {
   for (float& weight : weights) weight = nearest_e2m1(weight * to_scale) * (scale * from_top);
 }
 
-std::shared_ptr<const Plan> without_rounding(Plan plan) {
-  RoundedHead head = *plan.rounded;
-  head.weights.reset();
-  plan.rounded = std::make_shared<const RoundedHead>(std::move(head));
-  return std::make_shared<const Plan>(std::move(plan));
-}
-
 /// Rows whose weights are held at a time: 16 MiB of them.
 Index rows_together(Index keys) {
   constexpr Index most = 128, weights = Index{1} << 22;
@@ -60,7 +53,7 @@ class RoundedWeightsOperator final : public Operator {
                          const Backend& backend, Product product, Run& run)
       : Operator(std::move(plan), problem),
         rounding_(*this->plan().rounded->weights),
-        unrounded_(backend.bind(without_rounding(this->plan()), problem, run)),
+        unrounded_(backend.bind(without_weight_rounding(this->plan()), problem, run)),
         product_(std::move(product)),
         largest_(this->plan().queries()),
         known_(largest_.size()) {}
@@ -142,6 +135,13 @@ class RoundedWeightsOperator final : public Operator {
 };
 
 }  // namespace
+
+std::shared_ptr<const Plan> without_weight_rounding(Plan plan) {
+  RoundedHead head = *plan.rounded;
+  head.weights.reset();
+  plan.rounded = std::make_shared<const RoundedHead>(std::move(head));
+  return std::make_shared<const Plan>(std::move(plan));
+}
 
 void round_weights(const WeightRounding& rounding, float largest, std::span<float> weights) {
   if (largest == 0) return;

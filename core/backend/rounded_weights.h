@@ -16,6 +16,9 @@ std::unique_ptr<Operator> make_rounded_weights_operator(std::shared_ptr<const Pl
                                                         const Backend& backend, Product product,
                                                         Run& run);
 
+/// The plan of the weights as they are before they are rounded.
+std::shared_ptr<const Plan> without_weight_rounding(Plan plan);
+
 /// What it needs beside the operator of the weights as they are.
 MemoryNeed rounded_weights_need(const Extents& extents);
 

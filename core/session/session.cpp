@@ -48,6 +48,19 @@ std::optional<T> find_in(std::span<const Choice<T>> names, const std::string& te
 
 }  // namespace
 
+std::vector<ColourRange> moved_ranges(std::vector<ColourRange> ranges,
+                                      const std::vector<Column>& from,
+                                      const std::vector<Column>& to) {
+  std::erase_if(ranges, [&](ColourRange& range) {
+    if (range.column < 0) return false;
+    if (range.column >= std::ssize(from)) return true;
+    const auto place = std::ranges::find(to, from[range.column]);
+    range.column = static_cast<int>(place - to.begin());
+    return place == to.end();
+  });
+  return ranges;
+}
+
 const ColourRange* ViewSettings::range_of(View view, int column) const {
   const auto it = std::ranges::find_if(
       ranges, [&](const ColourRange& r) { return r.view == view && r.column == column; });

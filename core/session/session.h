@@ -74,6 +74,11 @@ struct ColourRange {
   friend bool operator==(const ColourRange&, const ColourRange&) = default;
 };
 
+/// The ranges with the new places of their columns; those of columns that are gone are dropped.
+std::vector<ColourRange> moved_ranges(std::vector<ColourRange> ranges,
+                                      const std::vector<Column>& from,
+                                      const std::vector<Column>& to);
+
 struct ViewSettings {
   Norm norm = Norm::log;
   double log_floor = 1e-4;             // of the range's top

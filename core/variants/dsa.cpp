@@ -118,14 +118,14 @@ class DsaPlanner {
     const auto stage = planning_.run.profile.stage("select");
     std::vector<std::int32_t> selected(static_cast<std::size_t>(at(queries())), -1);
     std::vector<double> pairs(static_cast<std::size_t>(queries()));
-    constexpr Index strip = 32;
+    constexpr Index strip = 64;
+    const DoubleKeys all_keys(problem_.k);
+    const double least = p_.activation == Activation::relu ? 0 : -HUGE_VAL;
     planning_.backend.share_out((queries() + strip - 1) / strip, planning_.run, [&](Index turn) {
       const IndexRange rows{turn * strip, std::min(queries(), (turn + 1) * strip)};
       const IndexRange cols{0, keys_of(rows.end - 1).end};
       std::vector<double> scores(static_cast<std::size_t>(rows.size() * cols.size()));
-      dot_products(problem_.q, rows, problem_.k, cols, scores.data());
-      if (p_.activation == Activation::relu)
-        for (double& score : scores) score = (score + std::abs(score)) / 2;  // without a branch
+      all_keys.products(problem_.q, rows, cols, scores.data());
       std::vector<std::int32_t> some;
       for (Index i = rows.begin; i < rows.end; ++i) {
         const IndexRange near = keys_of(i);
@@ -134,7 +134,7 @@ class DsaPlanner {
         if (problem_.mask)
           std::erase_if(some, [&](std::int32_t j) { return !problem_.mask->admits(i, j); });
         pairs[static_cast<std::size_t>(i)] = static_cast<double>(some.size());
-        keep_largest(some, scores.data() + (i - rows.begin) * cols.size(), p_.tokens);
+        keep_largest(some, scores.data() + (i - rows.begin) * cols.size(), p_.tokens, least);
         std::ranges::copy(some, selected.begin() + at(i));
       }
     });

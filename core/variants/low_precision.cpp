@@ -7,6 +7,7 @@
 
 #include "analysis/rounding_figures.h"
 #include "analysis/support.h"
+#include "analysis/zeroed_weights.h"
 #include "variants/rounded_head.h"
 #include "variants/variant.h"
 
@@ -191,7 +192,7 @@ Variant low_precision(Variant row) {
   row.any_keys = true;
   row.group = Group::precisions;
   row.quick = true;
-  row.diagnostics = {rounding_figures};
+  row.diagnostics = {rounding_figures, zeroed_weight_figures};
   return row;
 }
 

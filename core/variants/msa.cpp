@@ -26,18 +26,8 @@ struct MsaParameters {
   }
 };
 
-constexpr Index cached_keys = 1024;
+constexpr Index cached_keys = 512;
 constexpr double no_product = -std::numeric_limits<double>::infinity();
-
-/// The largest number; four at a time, as a comparison waits for the one before.
-double largest_product(const double* values, IndexRange at) {
-  double most[4] = {no_product, no_product, no_product, no_product};
-  Index j = at.begin;
-  for (; j + 4 <= at.end; j += 4)
-    for (Index lane = 0; lane < 4; ++lane) most[lane] = std::max(most[lane], values[j + lane]);
-  for (; j < at.end; ++j) most[0] = std::max(most[0], values[j]);
-  return std::max(std::max(most[0], most[1]), std::max(most[2], most[3]));
-}
 
 double largest_admitted(const PairMask& mask, Index query, const double* values, IndexRange at) {
   double most = no_product;
@@ -48,6 +38,7 @@ double largest_admitted(const PairMask& mask, Index query, const double* values,
 
 Plan plan_msa(const Problem& problem, const MsaParameters& p, Planning& planning) {
   const KeyBlocks all{problem.keys(), p.block};
+  const DoubleKeys all_keys(problem.k);
   // The products of some keys at a time stay in a cache.
   const Index together = std::max<Index>(1, cached_keys / p.block);
   const auto score = [&](IndexRange queries, IndexRange blocks, double* scores) {
@@ -56,7 +47,7 @@ Plan plan_msa(const Problem& problem, const MsaParameters& p, Planning& planning
       const IndexRange some{first, std::min(blocks.end, first + together)};
       const IndexRange keys = all.tokens(some);
       products.resize(static_cast<std::size_t>(queries.size() * keys.size()));
-      dot_products(problem.q, queries, problem.k, keys, products.data());
+      all_keys.products(problem.q, queries, keys, products.data());
       for (Index i = queries.begin; i < queries.end; ++i) {
         const Index row = i - queries.begin;
         const double* its = products.data() + row * keys.size() - keys.begin;
@@ -65,7 +56,7 @@ Plan plan_msa(const Problem& problem, const MsaParameters& p, Planning& planning
           const IndexRange tokens = all.tokens(b).intersected(near);
           scores[row * blocks.size() + b - blocks.begin] =
               problem.mask ? largest_admitted(*problem.mask, i, its, tokens)
-                           : largest_product(its, tokens);
+                           : largest_product(its + tokens.begin, tokens.size());
         }
       }
     }

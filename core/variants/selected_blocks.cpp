@@ -78,7 +78,7 @@ class BlockPlanner {
         "Fewer blocks need less");
     chosen_.assign(at(queries()), -1);
     scores_.assign(at(queries()), unknown_score);
-    constexpr Index strip = 32;
+    constexpr Index strip = 64;
     const Index strips = (queries() + strip - 1) / strip;
     std::vector<double> costs(static_cast<std::size_t>(strips));
     planning_.backend.share_out(strips, planning_.run, [&](Index turn) {

@@ -261,6 +261,24 @@ TEST_CASE("figures of rounding say how large scales are, what is lost, and in wh
   CHECK(rounding_of(problem, "exact").empty());
 }
 
+TEST_CASE("figures of rounding say which weights become 0, and their mass") {
+  // The keys are numbers of E4M3 in units of 14/448. The largest weight is 256 of the weights'
+  // units, and a weight below half of the least number, 2^-10, becomes 0: e^-14 does, e^-10 does
+  // not.
+  Matrix q(2, 1), k(3, 1), v(3, 1);
+  q(0, 0) = 1;
+  k(1, 0) = -10;
+  k(2, 0) = -14;
+  v(0, 0) = 1;
+  const Problem problem = make_problem(std::move(q), std::move(k), std::move(v), 1);
+  const auto figures =
+      rounding_of(problem, "fp8", {{"weights", "fp8"}, {"rounded", "kv"}, {"keys", "unsmoothed"}});
+  CHECK(figure(figures, "p_zeroed").value == doctest::Approx(1.0 / 6));
+  // The mean over both rows; the second has three equal weights. Exponentials of float32.
+  const double lost = std::exp(-14) / (1 + std::exp(-10) + std::exp(-14)) / 2;
+  CHECK(figure(figures, "p_zeroed_mass").value == doctest::Approx(lost).epsilon(1e-5));
+}
+
 TEST_CASE("NVFP4 clips what a scale that was rounded down leaves beyond 6") {
   // The scale of the first block is 1/6 in units of 448: 74.67 becomes 72.
   Matrix x(2, 16);

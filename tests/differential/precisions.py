@@ -81,15 +81,31 @@ def rounded_weights(p, top, share, of_scales=1.0, of_weights=1.0):
     return nearest(quotient * of_weights, E2M1) * scale * largest / top
 
 
+def between(values, relative):
+    """A number that is expected in the range of `values`, which are known to a relative error."""
+    low, high = min(values), max(values)
+    return (low + high) / 2, (high - low) / 2 + relative * high + 1e-12
+
+
+def zeroed(p, outcomes, near):
+    """What of P became 0: the outcomes of all roundings that float32 may give. It may also have 0 for a weight below
+    its least number."""
+    lost = [(p > 0) & (rounded == 0) for rounded in outcomes]
+    shares = [(gone & (p > least)).sum() / max((p > least).sum(), 1) for gone in lost for least in (0, 1e-46, 1e-37)]
+    masses = [np.where(gone, p, 0).sum(axis=1).mean() for gone in lost]
+    return {"p_zeroed": between(shares, 0), "p_zeroed_mass": between(masses, near)}
+
+
 def round_weights(head, made, top, share):
-    """Rounds P in place, and says how far float32 may move its entries."""
+    """Rounds P in place, and says how far float32 may move its entries. Returns the figures of what became 0."""
     near = figures.rounding(head, made)
     p, factors = made.p, (1 - min(near, 0.5), 1, 1 + near)
     made.p = rounded_weights(p, top, share)
-    made.steps = np.max([np.abs(rounded_weights(p, top, share, a, b) - made.p) for a in factors for b in factors],
-                        axis=0)
+    outcomes = [rounded_weights(p, top, share, a, b) for a in factors for b in factors]
+    made.steps = np.max([np.abs(outcome - made.p) for outcome in outcomes], axis=0)
     if share and near > 1e-3:  # scales in between may round otherwise, by a step of 2 at most
         made.steps += 2 * (1 + near) * p.max(axis=1, keepdims=True, initial=0) / 6
+    return zeroed(p, outcomes, near)
 
 
 def attention(head, smooth, q_rule, k_rule, v_rule, weights=None):
@@ -101,11 +117,9 @@ def attention(head, smooth, q_rule, k_rule, v_rule, weights=None):
     logits = head.scale * (q @ keys.x.T + (head.q @ mean)[:, None])
     made = variants.of_pairs(head, np.ones((head.queries, head.keys)), head.rule(logits))
     made.magnitude = head.scale * float((np.abs(q) @ np.abs(keys.x).T + (np.abs(head.q) @ np.abs(mean))[:, None]).max())
-    if weights:
-        round_weights(head, made, *weights)
+    made.figures = round_weights(head, made, *weights) if weights else {}
     values = Rounded("v", head.v, head.v, *v_rule) if v_rule and head.dv else None
     made.v = values.x if values else None
-    made.figures = {}
     for tensor in (queries, keys, values):
         made.figures |= tensor.figures if tensor else {}
     return made

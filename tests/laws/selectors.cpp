@@ -107,20 +107,18 @@ TEST_CASE("selectors: products are the same sums in every instruction set") {
     }
   std::vector<const char*> names{"sse2"};
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) names.push_back("avx2");
-  std::vector<double> keys(static_cast<std::size_t>(d * isa::wide_keys));
-  for (std::size_t at = 0; at < keys.size(); ++at)
-    keys[at] = static_cast<double>(k(static_cast<Index>(at) / d, static_cast<Index>(at) % d));
+  std::vector<double> queries, keys;
+  for (Index c = 0; c < d; ++c) {
+    for (Index i = 0; i < isa::wide_queries; ++i) queries.push_back(double{q(i, c)});
+    for (Index j = 0; j < isa::wide_keys; ++j) keys.push_back(double{k(j, c)});
+  }
   std::vector<std::vector<double>> found;
   for (const char* name : names) {
-    std::vector<const float*> rows;
     std::vector<double*> sums;
-    found.emplace_back(static_cast<std::size_t>(n * isa::wide_keys));
-    for (Index i = 0; i < n; ++i) {
-      rows.push_back(q.row(i));
+    found.emplace_back(isa::wide_queries * isa::wide_keys);
+    for (Index i = 0; i < isa::wide_queries; ++i)
       sums.push_back(found.back().data() + i * isa::wide_keys);
-    }
-    loops_named(name).wide_products(rows.data(), static_cast<int>(n), static_cast<int>(d),
-                                    keys.data(), sums.data());
+    loops_named(name).wide_products(queries.data(), static_cast<int>(d), keys.data(), sums.data());
     CHECK(found.back() == found.front());
   }
 }

@@ -105,8 +105,11 @@ std::vector<std::vector<Panel>> panels_of(RenderOptions& options, const Source& 
   tell_left_out(options.variants, problem, console.err);
   const auto backend = options.backend.make(console.err);
   const std::vector<Column> columns = columns_of(options, problem);
-  if (options.session)
+  if (options.session) {
     options.trees = moved_trees(std::move(options.trees), options.session->columns, columns);
+    options.settings.ranges =
+        moved_ranges(std::move(options.settings.ranges), options.session->columns, columns);
+  }
   if (!options.width && options.preset.empty()) figure.style.width = usual_width(columns.size());
   session = session_of(options, source, columns, problem.lengths());
   if (!options.data.empty())

@@ -50,8 +50,11 @@ void run_report(ReportOptions options, const CLI::App& command, const Console& c
   const auto backend = options.backend.make(console.err);
   std::vector<std::string> notes = notes_of(source, {layer});
   const std::vector<Column> columns = columns_of_head(options, problem, notes);
-  if (options.session)
+  if (options.session) {
     options.trees = moved_trees(std::move(options.trees), options.session->columns, columns);
+    options.settings.ranges =
+        moved_ranges(std::move(options.settings.ranges), options.session->columns, columns);
+  }
   Profile profile;
   Run run{profile, console.stop};
   const PanelGrid grid({.problem = problem,

@@ -385,7 +385,8 @@ const Loops loops{isa_name,         width,          pack,      logits,
                   add_row,          keep_documents, keep_bits, softmax,
                   softmax_segments, log2_elu,       multiply,  normalise,
                   accumulate,       blend,          scale,     score,
-                  choose_side,      add_rows,       reduce,    wide_products};
+                  choose_side,      add_rows,       reduce,    wide_products,
+                  largest,          orders};
 
 }  // namespace
 

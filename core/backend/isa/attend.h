@@ -13,6 +13,7 @@ namespace fovea::isa {
 inline constexpr int max_lanes = 192;   // that many queries use a key once it was read from memory
 inline constexpr int usual_lanes = 64;  // as many as fill the registers of a tile of logits
 inline constexpr int wide_keys = 16;    // keys of one step in double
+inline constexpr int wide_queries = 8;  // queries of one step in double
 inline constexpr int max_keys = 96;     // keys of one step: S stays in the first two caches
 
 /// The keys of a step that any of 16 lanes may attend; one range for every 16 lanes of a strip.
@@ -48,6 +49,11 @@ struct Segments {
   float* const* sum;        // [count][lane] of exp2(logit - reference)
   float* const* reference;  // [count][lane]
   bool first_goes_on;  // the first segment began in an earlier step; all others begin in this one
+};
+
+/// The ends of some numbers.
+struct Orders {
+  std::uint32_t lowest, highest;
 };
 
 struct Loops {
@@ -131,10 +137,18 @@ struct Loops {
   /// out[key] = max (or sum) over the first count lanes of s[key][lane], for s >= 0.
   void (*reduce)(const float* s, int lanes, int count, int key_count, bool maximum, float* out);
 
-  /// out[i][j] = sum_c queries[i][c] keys[c][j] for wide_keys keys, in double and in the order of
-  /// c. Products of floats are exact in double, so that the sums are the same in every object.
-  void (*wide_products)(const float* const* queries, int count, int d, const double* keys,
-                        double* const* out);
+  /// out[i][j] = sum_c queries[c][i] keys[c][j] for wide_queries queries and wide_keys keys, in the
+  /// order of c. If these are floats, their products are exact in double, and the sums are the same
+  /// in every object.
+  void (*wide_products)(const double* queries, int d, const double* keys, double* const* out);
+
+  /// The largest value but NaN; -inf if there is none.
+  double (*largest)(const double* values, std::int64_t count);
+
+  /// Numbers in the order of scores, which are equal for scores that round to the same float.
+  /// Scores below `least` count as `least`, NaN as -inf. Without scores the ends are in the wrong
+  /// order.
+  Orders (*orders)(const double* scores, std::int64_t count, double least, std::uint32_t* order);
 };
 
 const Loops& sse2();
