@@ -93,7 +93,7 @@ def zeroed(p, outcomes, near):
     lost = [(p > 0) & (rounded == 0) for rounded in outcomes]
     shares = [(gone & (p > least)).sum() / max((p > least).sum(), 1) for gone in lost for least in (0, 1e-46, 1e-37)]
     masses = [np.where(gone, p, 0).sum(axis=1).mean() for gone in lost]
-    return {"p_zeroed": between(shares, 0), "p_zeroed_mass": between(masses, near)}
+    return {"p_zeroed": between(shares, 0) if p.any() else (None, 0), "p_zeroed_mass": between(masses, near)}
 
 
 def round_weights(head, made, top, share):
