@@ -1,7 +1,9 @@
 #include "window/widgets/readings.h"
 
 #include <QContextMenuEvent>
+#include <QEnterEvent>
 #include <QMenu>
+#include <QMouseEvent>
 #include <algorithm>
 
 #include "window/widgets/copying.h"
@@ -15,14 +17,56 @@ QString full_name(const Reading& reading) {
   return reading.name.isEmpty() ? reading.label : reading.name;
 }
 
-QLabel* make_value() {
-  auto* value = new QLabel;
-  value->setTextFormat(Qt::PlainText);  // it may be a token
-  value->setAlignment(Qt::AlignRight | Qt::AlignTop);
-  make_selectable(*value);
-  value->setContextMenuPolicy(Qt::NoContextMenu);  // the menu of all readings opens
-  return value;
-}
+/// A value that can be selected. QLabel makes a document of such a text, which takes as long to set
+/// as a row of panels to paint: it becomes one under the pointer.
+class ValueLabel : public QLabel {
+ public:
+  ValueLabel() {
+    setTextFormat(Qt::PlainText);  // it may be a token
+    setAlignment(Qt::AlignRight | Qt::AlignTop);
+    setContextMenuPolicy(Qt::NoContextMenu);  // the menu of all readings opens
+  }
+
+ protected:
+  void enterEvent(QEnterEvent* event) override {
+    make_selectable(*this);
+    QLabel::enterEvent(event);
+  }
+  void leaveEvent(QEvent* event) override {
+    if (!hasSelectedText()) setTextInteractionFlags(Qt::NoTextInteraction);
+    QLabel::leaveEvent(event);
+  }
+};
+
+/// The name of a row, or a link: plain text in either case, for the same reason.
+class NameLabel : public QLabel {
+ public:
+  NameLabel() {
+    setTextFormat(Qt::PlainText);
+    setWordWrap(true);
+    setContextMenuPolicy(Qt::NoContextMenu);
+    set_style(*this, "note");
+  }
+  void show_name(const QString& name, const QString& link) {
+    link_ = link;
+    set_style(*this, link.isEmpty() ? "note" : "key");
+    setCursor(link.isEmpty() ? Qt::ArrowCursor : Qt::PointingHandCursor);
+    // A number stands before its token in any script.
+    static const QString left_to_right(QChar(0x200E));
+    setText(link.isEmpty() ? name : left_to_right + name);
+  }
+
+ protected:
+  // Links are not reached by Tab: there may be a dozen, and Ctrl+G goes to any pair.
+  void mousePressEvent(QMouseEvent* event) override { event->setAccepted(!link_.isEmpty()); }
+  void mouseReleaseEvent(QMouseEvent* event) override {
+    if (event->button() != Qt::LeftButton || !rect().contains(event->position().toPoint())) return;
+    if (!link_.isEmpty()) emit linkActivated(link_);
+  }
+
+ private:
+  QString link_;
+};
 
 /// Postpones the layout to the next turn of the event loop: once for all widgets that are shown or
 /// hidden meanwhile, not for each.
@@ -46,8 +90,7 @@ Readings::Readings(const QString& name) : grid_(make_inner<QGridLayout>(this)) {
 }
 
 Readings::Row Readings::make_row(int at) {
-  Row row{make_note(), make_value(), make_value()};
-  row.label->setContextMenuPolicy(Qt::NoContextMenu);
+  Row row{new NameLabel, new ValueLabel, new ValueLabel};
   connect(row.label, &QLabel::linkActivated, this, &Readings::link_activated);
   grid_->addWidget(row.label, at, 0, Qt::AlignTop);
   grid_->addWidget(row.value, at, 1, 1, 2);
@@ -71,17 +114,8 @@ void Readings::set_rows(const std::vector<Reading>& rows) {
 }
 
 void Readings::show_row(Row& row, int at, const Reading& reading) {
-  const bool links = !reading.link.isEmpty(), wide = reading.second.isEmpty();
-  row.label->setTextFormat(links ? Qt::RichText : Qt::PlainText);
-  // Links are not reached by Tab: there may be a dozen, and Ctrl+G goes to any pair.
-  row.label->setTextInteractionFlags(links ? Qt::LinksAccessibleByMouse : Qt::NoTextInteraction);
-  // A number stands before its token in any script. (Qt looks into isolated words for the direction
-  // of a text with links.)
-  row.label->setText(
-      links
-          ? QString("<div dir=\"ltr\"><a href=\"%1\" style=\"text-decoration: none\">%2</a></div>")
-                .arg(reading.link, reading.label.toHtmlEscaped())
-          : reading.label);
+  const bool wide = reading.second.isEmpty();
+  static_cast<NameLabel*>(row.label)->show_name(reading.label, reading.link);
   const QString tip = plain_tip(reading.tip);
   row.label->setToolTip(tip);
   if (std::exchange(row.wide, wide) != wide) grid_->addWidget(row.value, at, 1, 1, wide ? 2 : 1);

@@ -82,6 +82,7 @@ QString style_sheet(const drawing::Style& style) {
     QToolButton[style="tab"]:checked { color: %text; border-bottom: 2px solid %accent; }
     QLabel[style="note"] { color: %faint; }
     QLabel[style="warning"] { color: %warning; }
+    QLabel[style="key"] { color: %accent; }
     QLabel[style="link"] { color: %accent; font-weight: 600; }
     QLabel[style="formula"] { background: %raised; border-radius: 4px; padding: 8px; }
     QFrame#tour { background: %paper; border: 1px solid %accent; border-radius: 6px; }
