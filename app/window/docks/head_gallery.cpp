@@ -1,7 +1,6 @@
 #include "window/docks/head_gallery.h"
 
 #include <QContextMenuEvent>
-#include <QHeaderView>
 #include <QMenu>
 #include <QPainter>
 #include <QScrollBar>
@@ -13,6 +12,7 @@
 #include "drawing/colormap.h"
 #include "figure/painter_ink.h"
 #include "window/widgets/form.h"
+#include "window/widgets/number_header.h"
 #include "window/widgets/text.h"
 #include "window/widgets/theme.h"
 #include "window/widgets/weight_picture.h"
@@ -24,11 +24,6 @@ constexpr int flowing_side = 50;     // about: cells that flow fill their rows
 constexpr double most_bytes = 64e6;  // of pictures: twice those of the largest screen
 constexpr int sort_pause_ms = 250;   // cells that change places all the time cannot be read
 
-QFont small_font(QFont font) {
-  font.setPointSizeF(font.pointSizeF() * 0.8);
-  return font;
-}
-
 class CellDelegate : public QStyledItemDelegate {
  public:
   explicit CellDelegate(HeadGallery& gallery) : QStyledItemDelegate(&gallery), gallery_(gallery) {}
@@ -39,52 +34,6 @@ class CellDelegate : public QStyledItemDelegate {
 
  private:
   HeadGallery& gallery_;
-};
-
-/// The numbers of layers or heads: every second or fifth where cells are narrow, and always that of
-/// the opened head.
-class NumberHeader : public QHeaderView {
- public:
-  NumberHeader(Qt::Orientation orientation, QWidget* parent) : QHeaderView(orientation, parent) {
-    setSectionResizeMode(Fixed);
-    setMinimumSectionSize(1);
-    setFocusPolicy(Qt::NoFocus);
-  }
-  void mark(int section) {
-    marked_ = section;
-    viewport()->update();
-  }
-  QString text(int section) const {
-    return model()->headerData(section, orientation(), Qt::DisplayRole).toString();
-  }
-  QSize room() const {
-    const QFontMetrics metrics(small_font(font()));
-    int widest = 0;
-    for (int i = 0; i < count(); ++i) widest = std::max(widest, metrics.horizontalAdvance(text(i)));
-    return {widest + 6, metrics.height() + 2};
-  }
-
- protected:
-  void paintSection(QPainter* painter, const QRect& rect, int section) const override {
-    const drawing::Style& style = window_style();
-    painter->fillRect(rect, qcolor(style.paper));
-    const int needed = orientation() == Qt::Horizontal ? room().width() : room().height();
-    int step = 1;
-    for (const int next : {2, 5, 10, 20, 50})
-      if (step * rect.width() < needed && orientation() == Qt::Horizontal) step = next;
-    const bool marked = section == marked_;
-    const bool beside = std::abs(section - marked_) < step;
-    if (!marked && (section % step != 0 || beside)) return;
-    painter->setFont(small_font(font()));
-    painter->setPen(qcolor(marked ? style.text : style.faint));
-    const int more = std::max(0, needed - rect.width());  // a number may be wider than its cell
-    painter->drawText(
-        orientation() == Qt::Horizontal ? rect.adjusted(-more / 2, 0, (more + 1) / 2, 0) : rect,
-        Qt::AlignCenter, text(section));
-  }
-
- private:
-  int marked_ = -1;
 };
 
 NumberHeader& numbers(QHeaderView* header) {
@@ -473,7 +422,7 @@ QString HeadGallery::name(const Head& head) const {
 }
 
 void HeadGallery::draw_label(QPainter& painter, QRect box, const Head& head, bool on_picture) {
-  painter.setFont(small_font(font()));
+  painter.setFont(smaller(font()));
   const QString text = label(head), its_name = name(head);
   constexpr int height = 14;
   const auto write = [&](const QString& words, int top) {
