@@ -10,6 +10,7 @@
 #include "canvas/viewport.h"
 #include "window/docks/docks.h"
 #include "window/navigation.h"
+#include "window/token_search.h"
 #include "window/widgets/form.h"
 #include "window/widgets/text.h"
 #include "window/workspace.h"
@@ -29,7 +30,7 @@ FindBar::FindBar(Workspace& workspace, Docks& docks, Navigation& navigation)
   row->setContentsMargins(12, rhythm / 2, rhythm, rhythm / 2);
   add_field(*row, "Token", line_, 0, 1);
   line_->setObjectName("find_text");
-  line_->setAccessibleName("Text in the token");
+  line_->setAccessibleName("Text in the tokens");
   line_->setPlaceholderText("Enter: next, Shift+Enter: previous, Esc: close");
   line_->setMaximumWidth(420);
   line_->installEventFilter(this);
@@ -73,19 +74,20 @@ void FindBar::mark(const QString& text) {
   lengths_ = workspace_.study.lengths();
   FoundTokens tokens;
   if (workspace_.study.source() && !text.isEmpty()) {
-    const auto matches = [&](const Sequence& sequence, Index count) {
-      std::vector<Index> found;
-      for (Index i = 0; i < count; ++i)
-        if (to_qt(sequence.label(i)).contains(text, Qt::CaseInsensitive)) found.push_back(i);
-      return found;
+    const auto search = [&](const Sequence& sequence, Index count, bool is_key) {
+      std::vector<Index> marked;
+      for (const IndexRange& match : find_text(sequence, count, text)) {
+        found_.push_back({is_key, match});
+        for (Index i = std::max(match.begin, marked.empty() ? 0 : marked.back() + 1); i < match.end;
+             ++i)
+          marked.push_back(i);
+      }
+      return marked;
     };
-    tokens.queries = matches(workspace_.study.sequence(), lengths_.queries);
-    for (const Index query : tokens.queries) found_.push_back({false, query});
-    const bool own_keys = workspace_.study.has_own_keys();
-    tokens.keys =
-        own_keys ? matches(workspace_.study.key_sequence(), lengths_.keys) : tokens.queries;
-    if (own_keys)
-      for (const Index key : tokens.keys) found_.push_back({true, key});
+    tokens.queries = search(workspace_.study.sequence(), lengths_.queries, false);
+    tokens.keys = workspace_.study.has_own_keys()
+                      ? search(workspace_.study.key_sequence(), lengths_.keys, true)
+                      : tokens.queries;
   }
   docks_.sequence->set_found(tokens.queries);
   docks_.key_sequence->set_found(tokens.keys);
@@ -107,7 +109,7 @@ void FindBar::start(const QString& text) {
 std::size_t FindBar::first_match() const {
   const Index from = workspace_.study.session().pinned_query.value_or(0);
   const auto next = std::ranges::find_if(
-      found_, [from](const Match& match) { return !match.is_key && match.token >= from; });
+      found_, [from](const Match& match) { return !match.is_key && match.tokens.begin >= from; });
   return next == found_.end() ? 0 : next - found_.begin();
 }
 
@@ -123,7 +125,8 @@ void FindBar::step(int by) {
 // Moves the match into view, and pins the row of a query.
 void FindBar::show_match() {
   const bool is_key = found_[*at_].is_key;
-  const Index token = found_[*at_].token;
+  const IndexRange tokens = found_[*at_].tokens;
+  const Index token = tokens.begin;
   workspace_.editor.change("find", [&](Session& s) {
     Viewport& v = s.viewport;
     const double place = double(token) + 0.5;
@@ -142,11 +145,11 @@ void FindBar::show_match() {
   else
     navigation_.point_to(-1, -1);
   (is_key ? docks_.key_sequence : docks_.sequence)->show_token(token);
-  show_result(QString("Match %1 of %2: %3 %4")
-                  .arg(*at_ + 1)
-                  .arg(found_.size())
-                  .arg(is_key ? "key" : "query")
-                  .arg(token));
+  show_result(
+      QString("Match %1 of %2: ").arg(*at_ + 1).arg(found_.size()) +
+      (tokens.size() == 1
+           ? QString("%1 %2").arg(is_key ? "key" : "query").arg(token)
+           : QString("%1 %2–%3").arg(is_key ? "keys" : "queries").arg(token).arg(tokens.end - 1)));
 }
 
 void FindBar::show_result(const QString& result) {

@@ -45,10 +45,10 @@ class FindBar : public QFrame {
   QLineEdit* line_;
   QLabel* result_;
   Lengths lengths_;  // of the tokens that were searched
-  /// A matching token: a query, or a key if keys are other tokens.
+  /// Tokens that hold the text: queries, or keys if keys are other tokens.
   struct Match {
     bool is_key = false;
-    Index token = 0;
+    IndexRange tokens;
   };
   std::vector<Match> found_;       // queries, then keys
   std::optional<std::size_t> at_;  // the match that was shown last
