@@ -85,8 +85,9 @@ void HeadChooser::set_source(const Source& source) {
   layer_->clear();
   for (const Layer& layer : source.layers)
     layer_->addItem(layer.name.empty() ? QString::number(layer_->count()) : to_qt(layer.name));
-  all_layers_->setVisible(source.layers.size() > 1);
-  const bool choice = source.layers.size() > 1 || source.layers.front().heads() > 1;
+  const bool several = std::ssize(source.layers) + study_.layers_to_come() > 1;
+  all_layers_->setVisible(several);
+  const bool choice = several || source.layers.front().heads() > 1;
   if (!choice && window_) window_->close();
   setVisible(choice);
 }

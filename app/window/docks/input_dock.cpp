@@ -143,6 +143,11 @@ class InputDock : public QWidget {
       for (SequenceView* view : {sequence_, keys_}) view->continue_source(study_.source());
       set_text_or_hide(*warning_, warnings_of(*study_.source()));
     });
+    connect(&study, &Study::source_grew, this, [this] {
+      for (SequenceView* view : {sequence_, keys_}) view->continue_source(study_.source());
+      head_chooser_->set_source(*study_.source());
+      set_text_or_hide(*warning_, warnings_of(*study_.source()));
+    });
     connect(&study, &Study::cards_changed, this, &InputDock::show_conditions);
     connect(&study, &Study::row_read, this, [this](const auto& row) {
       row_ = row;
