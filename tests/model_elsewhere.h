@@ -23,17 +23,17 @@ class ModelElsewhere {
     scratch_.write(name_ + "/config.json",
                    R"({"model_type": "gpt2", "num_hidden_layers": 3, "num_attention_heads": 2})");
     write_safetensors(folder() + "/model.safetensors", {{"w", {1}, std::vector<float>{0}}}, {});
-    const std::string python =
-        scratch_.write("python", "#!/bin/sh\nexec '" FOVEA_PYTHON "' '" FOVEA_TESTS
-                                 "/worker/fake_worker.py' \"$@\"\n");
-    ::chmod(python.c_str(), 0700);
-    choose_interpreter({python, "a test"});
+    scratch_.write("python", "#!/bin/sh\nexec '" FOVEA_PYTHON "' '" FOVEA_TESTS
+                             "/worker/fake_worker.py' \"$@\"\n");
+    ::chmod(python().c_str(), 0700);
+    choose_interpreter({python(), "a test"});
   }
   ~ModelElsewhere() {
     forget_hosted_model();
     choose_interpreter({});
   }
 
+  std::string python() const { return scratch_ / "python"; }
   std::string folder() const { return scratch_ / name_; }
   std::string address(const std::string& text) const {
     return to_text(ModelAddress{.folder = folder(), .text = text});

@@ -53,11 +53,12 @@ class FakeModel:
         said = {"layout": "[H,n,d]", "scale": "0.5", "causal": "true", **metadata}
         picture = {} if request.picture is None else {"picture": request.picture}
         arrays, given = dict(picture), False
+        decoded = len((request.decoder_text or "").split())
         for layer in (1, 0, 2) if self.behaviour == "turns" else range(LAYERS):
             made = {}
             for at, name in enumerate("qkv"):
                 numbers = numpy.arange(HEADS * n * WIDTH, dtype=numpy.float32) / (n * WIDTH)
-                made[f"layer{layer}.{name}"] = numbers.reshape(HEADS, n, WIDTH) + layer + at
+                made[f"layer{layer}.{name}"] = numbers.reshape(HEADS, n, WIDTH) + layer + at + decoded
             arrays.update(made)
             if request.give is None:
                 continue
