@@ -58,7 +58,8 @@ class FakeModel:
             made = {}
             for at, name in enumerate("qkv"):
                 numbers = numpy.arange(HEADS * n * WIDTH, dtype=numpy.float32) / (n * WIDTH)
-                made[f"layer{layer}.{name}"] = numbers.reshape(HEADS, n, WIDTH) + layer + at + decoded
+                kind = ("cross.", "decoder.", "encoder.")[layer] if self.behaviour == "decodes" else ""
+                made[f"{kind}layer{layer}.{name}"] = numbers.reshape(HEADS, n, WIDTH) + layer + at + decoded
             arrays.update(made)
             if request.give is None:
                 continue

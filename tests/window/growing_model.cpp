@@ -3,9 +3,11 @@
 
 #include <QCheckBox>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QStatusBar>
 #include <QTableView>
+#include <QTest>
 #include <algorithm>
 
 #include "model_elsewhere.h"
@@ -56,6 +58,42 @@ TEST_CASE("layers of a model that are still to come have rows, and the status li
   REQUIRE(window.settle());
   CHECK(window.study().problem()->head == 1);
   CHECK(window->info_bar().message().isEmpty());
+}
+
+TEST_CASE("a model with a decoder has a field for its text, which the model is given") {
+  const ModelElsewhere model("decodes");
+  Window window(QString::fromStdString(model.address("one two")));
+  REQUIRE(wait_until([&] { return !window.study().growing(); }));
+  auto* field = window->findChild<QLineEdit*>("decoder_text");
+  auto* text = window->findChild<QPlainTextEdit*>("model_text");
+  REQUIRE(field);
+  CHECK(field->isVisibleTo(&*window));
+  CHECK(field->text().isEmpty());
+  const auto reads = [&](const ModelAddress& address) {
+    return wait_until([&] {
+      return window.study().session().source == to_text(address) && !window.study().opening();
+    });
+  };
+  ModelAddress address{.folder = model.folder(), .text = "one two"};
+  QTest::keyClicks(field, "three four");
+  address.decoder_text = "three four";
+  REQUIRE(reads(address));
+  REQUIRE(window.settle());
+  CHECK(window.study().problem()->q(0, 0) == 2);  // two words: as fake_model.py has it
+  text->setPlainText("five");                     // both fields, of which none was read yet
+  QTest::keyClick(field, Qt::Key_Backspace);
+  address.text = "five";
+  address.decoder_text = "three fou";
+  REQUIRE(reads(address));
+  window.trigger("undo");
+  window.trigger("undo");
+  address.decoder_text.reset();
+  address.text = "one two";
+  REQUIRE(wait_until([&] { return field->text().isEmpty(); }));
+  CHECK(text->toPlainText() == "one two");
+  window->open("synthetic:golden");
+  REQUIRE(wait_until([&] { return !window.study().opening(); }));
+  CHECK_FALSE(field->isVisibleTo(&*window));
 }
 
 }  // namespace fovea::test
