@@ -65,7 +65,8 @@ class FakeModel:
                 continue
             if layer == 1:
                 self.misbehave(request)
-            while layer > 0 and self.behaviour == "waits" and not os.path.exists(f"{self.folder}/go{layer}"):
+            waits = layer > {"waits": 0, "turns": 1}.get(self.behaviour, LAYERS)
+            while waits and not os.path.exists(f"{self.folder}/go{layer}"):
                 request.reached(0.5)
                 time.sleep(0.005)
             request.give(Part({**picture, **made}, {} if given else said, {}))

@@ -61,7 +61,8 @@ class Reading(InFolder):
         model = ReadingModel(self.llama(), self.tokenizer())
         whole = model.heads(Request("the cat sat"))
         parts, last = self.given(model, Request("the cat sat"))
-        self.assertEqual([sorted(part.arrays) for part in parts], [[f"layer{n}.{x}" for x in "kqv"] for n in range(2)])
+        self.assertEqual([sorted(part.arrays) for part in parts],
+                         [[f"layer{n}.{x}" for x in "kqv"] for n in range(2)])
         self.assertEqual(last.arrays, {})
         for part in parts:
             for name, array in part.arrays.items():
@@ -102,7 +103,8 @@ class Reading(InFolder):
         self.assertEqual(last.arrays, {})
 
     def test_a_bias_that_layers_share_is_given_once(self):
-        config = self.transformers.T5Config(vocab_size=len(WORDS), d_model=32, d_kv=8, d_ff=32, num_layers=3, num_heads=4)
+        config = self.transformers.T5Config(vocab_size=len(WORDS), d_model=32, d_kv=8, d_ff=32, num_layers=3,
+                                            num_heads=4)
         encoder = self.transformers.T5EncoderModel(config).eval()
         parts, last = self.given(ReadingModel(encoder, self.tokenizer()), Request("the cat sat"))
         names = [name for part in parts for name in part.arrays if name.endswith("bias")]
@@ -126,13 +128,13 @@ class Reading(InFolder):
     def bart(self, kind="BartForConditionalGeneration", **more):
         config = self.transformers.BartConfig(
             vocab_size=len(WORDS), d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4,
-            decoder_attention_heads=4, encoder_ffn_dim=32, decoder_ffn_dim=32, max_position_embeddings=40, pad_token_id=0,
-            bos_token_id=0, eos_token_id=2, decoder_start_token_id=2, forced_eos_token_id=None, **more)
+            decoder_attention_heads=4, encoder_ffn_dim=32, decoder_ffn_dim=32, max_position_embeddings=40,
+            pad_token_id=0, bos_token_id=0, eos_token_id=2, decoder_start_token_id=2, forced_eos_token_id=None, **more)
         return getattr(self.transformers, kind)(config).eval()
 
     def t5(self, kind="T5ForConditionalGeneration"):
-        config = self.transformers.T5Config(vocab_size=len(WORDS), d_model=32, d_kv=8, d_ff=32, num_layers=2, num_heads=4,
-                                            decoder_start_token_id=0, pad_token_id=0, eos_token_id=2)
+        config = self.transformers.T5Config(vocab_size=len(WORDS), d_model=32, d_kv=8, d_ff=32, num_layers=2,
+                                            num_heads=4, decoder_start_token_id=0, pad_token_id=0, eos_token_id=2)
         return getattr(self.transformers, kind)(config).eval()
 
     def tokens_of(self, heads, layer, which="tokens"):
@@ -166,8 +168,8 @@ class Reading(InFolder):
             written.pop()
         self.assertEqual(self.tokens_of(heads, "decoder.layer0"), tokenizer.convert_ids_to_tokens(written))
         self.assertEqual(len(heads.notes), 1)
-        self.assertRegex(heads.notes[0], '^the decoder reads what the model writes, ".*": (all of it|the first 32 tokens), '
-                                         'always the likeliest. --decoder-text gives it another text$')
+        self.assertRegex(heads.notes[0], '^the decoder reads what the model writes, ".*": (all of it|the first 32 '
+                                         'tokens), always the likeliest. --decoder-text gives it another text$')
 
     def test_a_text_can_be_given_to_the_decoder(self):
         reading = ReadingModel(self.t5(), self.tokenizer())
@@ -183,8 +185,8 @@ class Reading(InFolder):
     def test_a_model_that_cannot_write_reads_the_text_twice(self):
         heads = ReadingModel(self.t5("T5Model"), self.tokenizer()).heads(Request("the cat sat"))
         self.assertEqual(self.tokens_of(heads, "decoder.layer0"), ["[UNK]", "the", "cat", "sat"])
-        self.assertEqual(heads.notes, ["the decoder reads the same text, as the model cannot write one (it has no head that "
-                                       "writes). --decoder-text gives it another text"])
+        self.assertEqual(heads.notes, ["the decoder reads the same text, as the model cannot write one (it has no head "
+                                       "that writes). --decoder-text gives it another text"])
 
     def test_writing_can_be_cancelled(self):
         class Enough(BaseException):
@@ -201,7 +203,8 @@ class Reading(InFolder):
             ReadingModel(self.t5(), self.tokenizer()).heads(Request("the cat sat", reached=reached))
 
     def test_biases_of_both_stacks_are_given_once_each(self):
-        parts, heads = self.given(ReadingModel(self.t5(), self.tokenizer()), Request("the cat sat", decoder_text="on the mat"))
+        parts, heads = self.given(ReadingModel(self.t5(), self.tokenizer()),
+                                  Request("the cat sat", decoder_text="on the mat"))
         self.assertEqual(parts, [])  # the layers of the decoder take turns: their order is known at the end
         self.assertEqual(heads.same, {"encoder.layer1.bias": "encoder.layer0.bias",
                                       "decoder.layer1.bias": "decoder.layer0.bias"})

@@ -13,7 +13,6 @@ from fovea.hosting import host  # noqa: E402
 from fovea.worker import channel_of  # noqa: E402
 
 
-
 def layer(number, tokens=3):
     return {f"layer{number}.{name}": numpy.ones((2, tokens, 4), numpy.float32) for name in "qkv"}
 
@@ -22,12 +21,12 @@ def layer(number, tokens=3):
 # none, and tensors.
 END = ({"parts": 1}, {})
 SCRIPTS = {
-    "says a layer twice": [({"part": 0}, layer(0)), ({"part": 1}, layer(0))],
-    "says layers out of order": [({"part": 1}, layer(1))],
-    "says a part twice": [({"part": 0}, layer(0)), ({"part": 0}, layer(1))],
+    "says a layer twice": [({"part": 0}, layer(0)), ({"part": 1}, layer(0)), ({"parts": 2}, {})],
+    "says layers out of order": [({"part": 1}, layer(1)), END],
+    "says a part twice": [({"part": 0}, layer(0)), ({"part": 0}, layer(1)), ({"parts": 2}, {})],
     "leaves a layer out": [({"part": 0}, layer(0)), ({"parts": 2}, {})],
     "forgets its layers": [({"part": 0}, layer(0)), ({}, layer(1))],
-    "says no layer": [({"part": 0}, {})],
+    "says no layer": [({"part": 0}, {}), END],
     "says half a layer": [({"part": 0}, {"layer0.q": numpy.ones((2, 3, 4), numpy.float32)}), END],
     "invents a tensor": [({"part": 0, "same": {"layer0.bias": "layer7.bias"}}, layer(0)), END],
     "names no tensor": [({"part": 0, "same": ["layer0.bias"]}, layer(0)), END],
@@ -39,7 +38,7 @@ SCRIPTS = {
     "shares a bias": [({"part": 0}, {**layer(0), "layer0.bias": numpy.eye(3, dtype=numpy.float32)}),
                       ({"part": 1, "same": {"layer1.bias": "layer0.bias"}}, layer(1)), ({"parts": 2}, {})],
     "knows no parts": [({"reached": 0.5}, {}), ({"notes": ["a note"]}, {**layer(0), **layer(1)})],
-    "never ends": ((({"part": part}, layer(part, 30000))) for part in range(10**6)),
+    "gives too much": [*(({"part": part}, layer(part, 30000)) for part in range(40)), ({"parts": 40}, {})],
 }
 
 

@@ -14,16 +14,16 @@ of `record`, with "notes"; for "effect", the numbers of Effects.measure, with th
 "effect_time", the seconds of Effects.time; {"error": "..."}; or {"cancelled": true}. Any number of
 {"id": 1, "reached": share} may come before it.
 
-With "parts", layers may come before the last answer, as soon as the model has computed them, in messages with tensors and
-metadata like those of a file that has these layers alone:
+With "parts", layers may come before the last answer, as soon as the model has computed them, in messages with tensors
+and metadata like those of a file that has these layers alone:
 
     {"id": 1, "part": 0, "of": 30, "same": {"layer1.bias": "layer0.bias"}}
 
 "part" counts them from 0, and "of" is how many layers are expected, if the model says so. A tensor is sent once:
 "same" names those that equal an earlier one. The last answer then has {"parts": count, "same": {...}}, the tensors that
 are left, and the metadata of the whole, which takes the place of that of all parts; after {"error": "..."} what came
-before is not the whole model. A program that does not send "parts" gets one answer, and so does one whose model's
-process does not know it.
+before is not the whole model. Without "parts" all layers are in the one answer, as in that of a package that does not
+know "parts".
 """
 from __future__ import annotations
 

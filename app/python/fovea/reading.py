@@ -146,8 +146,8 @@ class ReadingModel:
                 raise
             words = str(error).splitlines()[:1]
             why = ": ".join(words if isinstance(error, FoveaError) else [type(error).__name__, *words])
-            notes.append(f"the decoder reads the same text, as the model cannot write one ({why}). --decoder-text gives "
-                         "it another text")
+            notes.append(f"the decoder reads the same text, as the model cannot write one ({why}). --decoder-text "
+                         "gives it another text")
             return self._behind_start(inputs["input_ids"][:, : limit - 1])
         text = self.tokenizer.decode(written[0], skip_special_tokens=True).strip()
         ended = written.shape[-1] > 1 and int(written[0, -1]) in self._ends()
