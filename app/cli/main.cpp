@@ -4,6 +4,7 @@
 #include <iostream>
 #include <new>
 #include <system_error>
+#include <utility>
 
 #include "cli/commands/commands.h"
 #include "cli/help_formatter.h"
@@ -148,7 +149,7 @@ int run(int argc, char** argv) {
   if (chosen && port)
     return complain(wrong_command_line, "--listen applies to the window; commands do not take it");
   for (const char* name : {"--backend", "--precision", "--threads", "--memory", "--text", "--input",
-                           "--max-tokens", "--python", "--trust-remote-code"})
+                           "--decoder-text", "--max-tokens", "--python", "--trust-remote-code"})
     if (chosen && program.count(name) > 0)
       return complain(wrong_command_line, std::string(name) + " belongs after its command");
   if (chosen && !files.empty())
@@ -156,9 +157,11 @@ int run(int argc, char** argv) {
                     "'" + files.front() + "' stands before the command: SOURCE belongs after it");
   if (chosen) return run_command(chosen, {argv, argv + argc});
   return guarded([&] {
-    if (program.count("--max-tokens") > 0 && !model.model_text && !model.model_input)
-      throw UsageError(
-          "--max-tokens goes with --text or --input here; in an address, expected max_tokens=N");
+    for (const auto& [option, key] : {std::pair("--max-tokens", "max_tokens=N"),
+                                      std::pair("--decoder-text", "decoder_text=TEXT")})
+      if (program.count(option) > 0 && !model.model_text && !model.model_input)
+        throw UsageError(std::string(option) +
+                         " goes with --text or --input here; in an address, expected " + key);
     if (model.model_text || model.model_input) {
       if (files.size() != 1)
         throw UsageError("--text and --input go with one model: " + std::to_string(files.size()) +

@@ -252,7 +252,9 @@ Source open_ordered(const std::string& what, const OpenOptions& options) {
                      "ordered:hilbert:video.npz");
   if (is_live(inner))
     throw UsageError(fovea::quoted(what) + ": a stream keeps its order; expected a capture of it");
-  Source source = open_alone(std::string(inner), options);
+  OpenOptions of_all = options;
+  of_all.enough.reset();  // an order is one of all layers
+  Source source = open_alone(std::string(inner), of_all);
   source = in_order(std::move(source), std::string(order_in(what)));
   source.path = std::string(prefix) + source.path;
   return source;

@@ -15,6 +15,17 @@ namespace fovea {
 class Backend;
 class LastModel;
 
+/// What is there of a model that gives its layers one by one.
+struct GrownSource {
+  Source source;
+  Index expected = 0;     // layers; 0 if that is not known
+  bool complete = false;  // only then is it known that no layer was missed
+};
+
+/// Waits for more layers. Throws what open_source() throws; after Cancelled it can go on. It may be
+/// called on any thread, by one at a time; its end cancels the rest.
+using MoreLayers = std::function<GrownSource(const std::stop_token& stop)>;
+
 struct OpenOptions {
   std::optional<std::string> layout;  // "[B,n,H,d]": stated by the user
   std::string tensors;                // --tensors FILE: Q, K, V beside a text
@@ -30,6 +41,11 @@ struct OpenOptions {
   LastModel* last_model = nullptr;   // keeps a model; null if it is read each time
   std::stop_token stop = {};         // opening may take long: a stop ends it with Cancelled
   std::function<void(double share)> reached = {};  // of an archive's arrays, as they are read
+  /// The layers up to this one are enough to begin with, if a model gives them one by one: then
+  /// `take_rest` gets what waits for the others. Nothing waits for all of them.
+  std::optional<Index> enough = {};
+  std::function<void(Index expected, MoreLayers rest)> take_rest = {};
+  std::function<void(Index layers, Index expected)> reached_layers = {};  // until then
 };
 
 /// Throws InputError (file, found, expected), UsageError for a bad synthetic: source,

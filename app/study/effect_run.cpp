@@ -47,6 +47,7 @@ EffectRun::EffectRun(Study& study, SessionEditor& editor, QObject* parent)
   });
   for (const auto other_source : {&Study::source_continued, &Study::leaving})
     connect(&study_, other_source, this, &EffectRun::leave);
+  connect(&study_, &Study::leaving, this, [this] { chosen_.reset(); });
   connect(&study_, &Study::opened, this, &EffectRun::opened);
   connect(&study_, &Study::session_changed, this, &EffectRun::follow_session);
 }
@@ -71,7 +72,9 @@ void EffectRun::opened() {
   emit changed();
 }
 
+// Until all layers are there the heads stay those of the text before.
 void EffectRun::follow_session() {
+  if (study_.growing()) return;
   const auto source = study_.source();
   const bool is_model = source && is_model_address(source->path) && !source->layers.empty();
   std::optional<ChosenHeads> chosen;
@@ -90,6 +93,7 @@ void EffectRun::follow_session() {
 }
 
 QString EffectRun::obstacle() const {
+  if (!chosen_ && study_.growing()) return "The layers of the model are still to come";
   if (!chosen_)
     return "Open a model with a text or an image: what an attention does to a model's output is "
            "measured in the model itself";

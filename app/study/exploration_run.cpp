@@ -57,7 +57,7 @@ std::vector<OwnSetting> columns_of(const Study& study) {
 ExplorationRun::ExplorationRun(Study& study, QObject* parent)
     : QObject(parent), study_(study), trials_(std::make_shared<const std::vector<Trial>>()) {
   connect(&steps_, &BackgroundRun::changed, this, &ExplorationRun::changed);
-  for (const auto other_source : {&Study::source_continued, &Study::leaving})
+  for (const auto other_source : {&Study::source_continued, &Study::source_grew, &Study::leaving})
     connect(&study_, other_source, this, &ExplorationRun::leave);
 }
 

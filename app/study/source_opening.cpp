@@ -17,6 +17,7 @@ namespace {
 struct OpenedSource {
   std::shared_ptr<const Source> source;
   std::optional<ContentHash> hash;  // of words and pictures, which a session elsewhere shows by it
+  RestOfSource rest;
 };
 
 /// Whether it is quickly found: of words and pictures, also with the weights of a bundled model.
@@ -38,12 +39,29 @@ std::optional<ContentHash> hash_at_once(const Source& source, bool asked, const 
   }
 }
 
-OpenedSource read(const SourceToOpen& from, LastModel& last_model, const Backend& backend,
-                  const Run& run) {
+/// The last layer that a session shows; without one, the first layer.
+Index last_layer_of(const SourceToOpen& from) {
+  Index last = from.session ? from.session->layer : 0;
+  for (const Column& column : from.session ? from.session->columns : std::vector<Column>())
+    if (column.held && column.held->source.empty()) last = std::max(last, column.held->layer);
+  return last;
+}
+
+OpenedSource read(const SourceToOpen& from, LastModel& last_model, LayerCounts& layers,
+                  const Backend& backend, const Run& run) {
+  RestOfSource rest;
   OpenOptions options{.threads = backend.threads(),
                       .last_model = &last_model,
                       .stop = run.stop,
                       .reached = [&run](double share) { run.reached(share); }};
+  options.enough = last_layer_of(from);
+  options.take_rest = [&rest](Index expected, MoreLayers more) {
+    rest = {expected, std::move(more)};
+  };
+  options.reached_layers = [&layers](Index there, Index expected) {
+    layers.there = there;
+    layers.expected = expected;
+  };
   if (from.session) options.patch = from.session->patch;
   auto source =
       from.source ? from.source : std::make_shared<const Source>(open_source(from.what, options));
@@ -51,7 +69,8 @@ OpenedSource read(const SourceToOpen& from, LastModel& last_model, const Backend
   if (from.session) check_session(*from.session, *source);
   // What is shown until then stays on screen.
   compute_layers(*source, from.session ? from.session->layer : 0, run);
-  return {source, hash_at_once(*source, from.ask_for_other_content != nullptr, run)};
+  return {source, hash_at_once(*source, from.ask_for_other_content != nullptr, run),
+          std::move(rest)};
 }
 
 }  // namespace
@@ -76,16 +95,19 @@ Session with_content_of(const Session& other, Session session) {
 
 void SourceOpening::open(SourceToOpen next) {
   const bool waits = !next.new_source && source_;
+  if (!next.new_source) growth_.stop();  // its model is to read something else
   (next.new_source ? source_ : content_) = std::move(next);
   if (!waits) read_pending();
 }
 
 void SourceOpening::read_pending() {
+  layers_ = std::make_shared<LayerCounts>();
   requests_.cancel_all();
   requests_.start(
       {RequestKind::open}, 0,
-      [from = *pending(), last_model = last_model_](const Backend& backend, Run& run) {
-        return read(from, *last_model, backend, run);
+      [from = *pending(), last_model = last_model_, layers = layers_](const Backend& backend,
+                                                                      Run& run) {
+        return read(from, *last_model, *layers, backend, run);
       },
       [this](const auto& result, const std::string& error) {
         auto& read = source_ ? source_ : content_;
@@ -98,12 +120,13 @@ void SourceOpening::read_pending() {
           emit failed(done, QString::fromStdString(error));
           return other_content ? done.ask_for_other_content() : void();
         }
-        take(result->source, result->hash, done);
+        take(result->source, result->hash, result->rest, done);
       });
 }
 
 void SourceOpening::take(const std::shared_ptr<const Source>& source,
-                         const std::optional<ContentHash>& hash, const SourceToOpen& as) {
+                         const std::optional<ContentHash>& hash, RestOfSource rest,
+                         const SourceToOpen& as) {
   emit about_to_open(as);
   content_.reset();  // of the source before
   if (!is_model_address(innermost(source->path))) {
@@ -120,6 +143,8 @@ void SourceOpening::take(const std::shared_ptr<const Source>& source,
   const bool is_other = hash && !as.expected_hash.empty() && !hash->is(as.expected_hash);
   SourceToOpen shown = as;
   if (is_other) shown.trees.clear();  // they were learned on the other content
+  growth_.stop();
+  if (rest.more) growth_.start(source, std::move(rest));
   emit opened(source, shown);
   if (is_other) report_other_content(source->path, as.expected_hash);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QObject>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "input/last_model.h"
 #include "session/column_tree.h"
 #include "study/requests.h"
+#include "study/source_growth.h"
 #include "study/subject.h"
 
 namespace fovea {
@@ -42,6 +44,11 @@ Session with_content_of(const Session& other, Session session);
 /// sources have all layers.
 void compute_layers(const Source& source, Index last, const Run& run);
 
+/// How many layers of a model are there, and how many are expected; 0 if that is not known.
+struct LayerCounts {
+  std::atomic<Index> there = 0, expected = 0;
+};
+
 class SourceOpening : public QObject {
   Q_OBJECT
 
@@ -67,6 +74,13 @@ class SourceOpening : public QObject {
   const std::optional<SourceToOpen>& pending() const { return source_ ? source_ : content_; }
   bool opens_source() const { return source_.has_value(); }
 
+  /// The layers of the opened source that are still to come. Other content for the same model ends
+  /// it; another source does once that is there.
+  SourceGrowth& growth() { return growth_; }
+  const SourceGrowth& growth() const { return growth_; }
+  /// Those of the source that is being opened.
+  const LayerCounts& layers() const { return *layers_; }
+
   /// The model that was opened last, which others may read from.
   const std::shared_ptr<LastModel>& last_model() const { return last_model_; }
 
@@ -90,12 +104,14 @@ class SourceOpening : public QObject {
  private:
   void read_pending();
   void take(const std::shared_ptr<const Source>& source, const std::optional<ContentHash>& hash,
-            const SourceToOpen& as);
+            RestOfSource rest, const SourceToOpen& as);
   void report_other_content(const std::string& path, const std::string& expected);
 
   Requests& requests_;
   std::optional<SourceToOpen> source_, content_;
   std::shared_ptr<LastModel> last_model_ = std::make_shared<LastModel>();
+  std::shared_ptr<LayerCounts> layers_ = std::make_shared<LayerCounts>();
+  SourceGrowth growth_;
   SourceFiles files_;  // that the hash is of
   std::string content_hash_, expected_hash_;
   bool hash_found_ = false;

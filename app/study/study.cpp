@@ -5,6 +5,7 @@
 
 #include "analysis/worst_queries.h"
 #include "data/address.h"
+#include "data/number_text.h"
 #include "data/text.h"
 #include "input/assets.h"
 #include "input/open_source.h"
@@ -69,9 +70,16 @@ Study::Study(std::unique_ptr<Backend> backend, std::shared_ptr<Background> backg
     if (subject_.source && as.new_source) emit leaving();
   });
   connect(&opening_, &SourceOpening::opened, this, &Study::show);
+  connect(&opening_.growth(), &SourceGrowth::grown, this, &Study::grow);
+  connect(&opening_.growth(), &SourceGrowth::ended, this, [this](const QString& error) {
+    if (!error.isEmpty()) return end_growth(error.toStdString());
+    partial_ = false;
+    update_later();
+  });
   connect(&opening_, &SourceOpening::failed, this,
           [this](const SourceToOpen&, const QString& message) {
             report_not_opened();
+            read_again_if_partial();
             if (message.isEmpty()) return;
             const auto report = [this, message] { emit reported(message); };
             report();
@@ -116,6 +124,56 @@ void Study::continue_source(std::shared_ptr<const Source> source) {
   emit source_continued();
   emit session_changed();
   update_later();
+}
+
+// Results are of heads that stay: nothing is computed again.
+void Study::grow(std::shared_ptr<const Source> source) {
+  if (!begins_with(*source, *subject_.source)) {  // layers that came last are before the others
+    Session next = session();
+    const std::string& shown = subject_.source->layers[std::size_t(next.layer)].name;
+    const auto place = std::ranges::find(source->layers, shown, &Layer::name);
+    if (place != source->layers.end()) next.layer = place - source->layers.begin();
+    const std::string what = source->path;
+    return opening_.open({what, std::move(next), {}, false, std::move(source)});
+  }
+  numbers_.follow(subject_.source, source);
+  requests_.discard(std::exchange(subject_.source, std::move(source)));
+  emit source_grew();
+  emit session_changed();
+  resume();  // heads that were not there yet are asked for again
+}
+
+void Study::end_growth(const std::string& why) {
+  opening_.growth().stop();
+  partial_ = false;
+  Source marked = *subject_.source;
+  const std::string words = "Only the first " + plural(std::ssize(marked.layers), "layer") +
+                            " of the model " + (marked.layers.size() == 1 ? "is" : "are") +
+                            " here: " + why;
+  marked.notes.push_back(words);
+  grow(std::make_shared<const Source>(std::move(marked)));
+  emit reported(QString::fromStdString(words));
+}
+
+// What was asked for instead is not shown: the other layers of what is shown are wanted again.
+void Study::read_again_if_partial() {
+  if (!partial_ || growing() || opening()) return;
+  opening_.open({session().source, session(), opening_.content_hash(), false});
+}
+
+Index Study::layers_to_come() const {
+  if (!growing()) return 0;
+  return std::max<Index>(0, opening_.growth().expected() - std::ssize(subject_.source->layers));
+}
+
+std::string Study::layers_text() const {
+  const auto text = [](Index there, Index expected) {
+    if (there == 0 || expected <= there) return std::string();
+    return "layer " + std::to_string(there) + " of " + std::to_string(expected);
+  };
+  if (opening()) return text(opening_.layers().there, opening_.layers().expected);
+  if (!growing()) return {};
+  return text(std::ssize(subject_.source->layers), opening_.growth().expected());
 }
 
 void Study::use_backend(std::unique_ptr<Backend> backend) {
@@ -169,6 +227,7 @@ void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
 
   subject_.source = std::move(source);
   subject_.source_number = numbers_.of(subject_.source);
+  partial_ = growing();
   held_since_.reset();
   subject_.session = {};
   subject_.pointed = {};
@@ -220,12 +279,14 @@ Session Study::when_reopened(const Session& session) const {
 void Study::cancel_opening() {
   if (!opening_.opens_source()) return;
   opening_.cancel_source();
+  read_again_if_partial();
   update_later();
 }
 
 void Study::keep_content() {
   if (!opening_.content()) return;
   opening_.cancel_content();
+  read_again_if_partial();
   emit session_changed();  // some of the window may show the other content already
   update_later();
 }
@@ -379,6 +440,7 @@ void Study::cancel() {
   if (reads_drawn_pairs()) return requests_.cancel({RequestKind::drawn_pairs}), update_later();
   const bool was_opening = opening();
   opening_.cancel();
+  if (partial_) end_growth("the others were cancelled, and come when it is read again");
   requests_.pause();
   if (was_opening) report_not_opened();
   update_later();
@@ -412,7 +474,8 @@ void Study::update() {
   requests_.end_update();
   if (problem() != problem_before) emit session_changed();
   emit columns_changed();
-  if (!paused() && settled() && status().waiting == 0 && !sitting_timer_.isActive())
+  // Beside a model that computes, times would be those of fewer cores.
+  if (!paused() && !growing() && settled() && status().waiting == 0 && !sitting_timer_.isActive())
     timings_.measure_next(results_, [this] {
       sitting_timer_.start(between_sittings);
       update_later();

@@ -49,6 +49,12 @@ class Study : public QObject {
   }
   /// Another source that is being opened is not wanted any more.
   void cancel_opening();
+  /// More layers of the opened source are still to come.
+  bool growing() const { return opening_.growth().runs(); }
+  /// How many of them are expected; 0 also if that is not known.
+  Index layers_to_come() const;
+  /// "layer 5 of 30" while a model gives its layers one by one; empty otherwise.
+  std::string layers_text() const;
   /// SHA-256 of the source's content: found, or expected by its session; empty until it is known.
   const std::string& content_hash() const { return opening_.content_hash(); }
   /// The model that the opened source is of, for other things that it reads.
@@ -134,7 +140,7 @@ class Study : public QObject {
   bool reads_drawn_pairs() const { return requests_.is_pending({RequestKind::drawn_pairs}); }
   /// There is work that a person waits for.
   bool can_cancel() const {
-    return opening() || reads_drawn_pairs() ||
+    return opening() || growing() || reads_drawn_pairs() ||
            (!paused() && source() && (!panels_ready() || refining()));
   }
   /// Stops all work; what is there stays. The next change, or `resume`, computes again.
@@ -228,6 +234,8 @@ class Study : public QObject {
   void leaving();
   /// The source went on, with a Session that stayed.
   void source_continued();
+  /// The source has more layers, or it became known that it gets no more.
+  void source_grew();
   /// What was to be opened could not be, or was cancelled: source and Session stay as they are.
   void not_opened();
   /// The Session, the selected column, the head's problem or what is compared.
@@ -250,6 +258,9 @@ class Study : public QObject {
  private:
   void show(std::shared_ptr<const Source> source, const SourceToOpen& as);
   void report_not_opened();
+  void grow(std::shared_ptr<const Source> source);
+  void end_growth(const std::string& why);
+  void read_again_if_partial();
   bool opens_content(const Session& session) const;
   void apply(Session session);
   void forget_results();
@@ -277,6 +288,7 @@ class Study : public QObject {
   HeadMaps maps_{requests_, subject_, results_};
   PanelCells cells_{requests_, subject_, results_, maps_, probe_};
   bool continued_ = false;
+  bool partial_ = false;  // not all layers of the source are there
   std::vector<WaitingColumn> waiting_;
   std::optional<std::chrono::steady_clock::time_point> held_since_;  // see holds_step()
   /// The pictures of the head before stay for a moment, until those of this one are there.

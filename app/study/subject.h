@@ -30,6 +30,11 @@ std::uint64_t next_source_number();
 class SourceNumbers {
  public:
   std::uint64_t of(const std::shared_ptr<const Source>& source);
+  /// What is known of the first holds for the second, which has more layers.
+  void follow(const std::shared_ptr<const Source>& source,
+              const std::shared_ptr<const Source>& grown) {
+    known_.emplace_back(grown, of(source));
+  }
 
  private:
   std::vector<std::pair<std::weak_ptr<const Source>, std::uint64_t>> known_;

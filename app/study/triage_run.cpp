@@ -43,7 +43,7 @@ TriageRun::TriageRun(Study& study, QObject* parent) : QObject(parent), study_(st
     halted_ = !running();
     emit changed();
   });
-  for (const auto other_source : {&Study::source_continued, &Study::leaving})
+  for (const auto other_source : {&Study::source_continued, &Study::source_grew, &Study::leaving})
     connect(&study_, other_source, this, &TriageRun::leave);
 }
 

@@ -76,6 +76,11 @@ class StatusLine : public QObject {
                               : "Computing";
       text += to_qt(time_left_text(status));
     }
+    if (const QString layers = to_qt(study_.layers_text()); !layers.isEmpty())
+      text = (study_.opening() ? text + ", "
+              : status.busy()  ? text + "; reading the model: "
+                               : "Reading the model: ") +
+             layers;
     text_->setText(text);
   }
 

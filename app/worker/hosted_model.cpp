@@ -1,13 +1,10 @@
 #include "worker/hosted_model.h"
 
-#include <algorithm>
 #include <chrono>
-#include <span>
 #include <utility>
 
 #include "data/error.h"
 #include "data/stop.h"
-#include "io/tensor_source.h"
 
 namespace fovea {
 namespace {
@@ -18,15 +15,6 @@ constexpr auto patience = std::chrono::milliseconds(50);
 std::string text_at(const Json& object, const char* name) {
   const auto found = object.find(name);
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-/// 0 if there is no such number.
-Index count_at(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  constexpr std::uint64_t most = 1'000'000;
-  if (found == object.end() || !found->is_number_unsigned()) return 0;
-  const auto count = found->get<std::uint64_t>();
-  return count <= most ? static_cast<Index>(count) : 0;
 }
 
 bool names(const Json& object, const char* name, const char* word) {
@@ -47,45 +35,23 @@ HostedDescription description_in(const Json& hello) {
           .heads = count_at(model, "heads")};
 }
 
-/// Takes the picture that the model saw out of an answer; null if there is none.
-std::shared_ptr<const Picture> take_picture(TensorFile& tensors) {
-  const auto found = std::ranges::find(tensors.tensors, "picture", &NamedTensor::name);
-  if (found == tensors.tensors.end()) return nullptr;
-  const NamedTensor tensor = *found;
-  tensors.tensors.erase(found);
-  if (tensor.dtype != "U8" || tensor.shape.size() != 3 || tensor.shape[2] != 3) return nullptr;
-  auto picture = std::make_shared<Picture>();
-  picture->height = tensor.shape[0];
-  picture->width = tensor.shape[1];
-  picture->rgb.resize(3 * picture->height * picture->width);
-  tensor.bytes->read(tensor.begin, std::as_writable_bytes(std::span(picture->rgb)));
-  return picture;
-}
-
-Source source_of(WireMessage message, const std::stop_token& stop) {
-  TensorFile& tensors = message.tensors;
-  tensors.path = "the model's answer";
-  auto picture = take_picture(tensors);
-  Source source = source_from_tensors(tensors, {}, stop);
-  source.kind = "model";
-  source.picture = std::move(picture);
-  if (const auto notes = message.content.find("notes");
-      notes != message.content.end() && notes->is_array())
-    for (const Json& note : *notes)
-      if (note.is_string()) source.notes.push_back(note.get<std::string>());
-  return source;
+/// Whether the message says only how far the model is.
+bool is_progress(const WireMessage& message, const std::function<void(double share)>& reached) {
+  const auto share = message.content.find("reached");
+  if (share == message.content.end()) return false;
+  if (reached && share->is_number()) reached(share->get<double>());
+  return true;
 }
 
 }  // namespace
 
-HostedModel::Lock HostedModel::lock(const std::stop_token& stop) {
-  Lock held(mutex_, std::defer_lock);
-  while (!held.try_lock_for(patience)) check_stop(stop);
-  return held;
+HostedModel::Turn HostedModel::take_turn(const std::stop_token& stop) {
+  while (!free_.try_acquire_for(patience)) check_stop(stop);
+  return Turn(&free_);
 }
 
 const HostedDescription& HostedModel::description(const std::stop_token& stop) {
-  const Lock held = lock(stop);
+  const Turn turn = take_turn(stop);
   wait_until_loaded(stop);
   return *description_;
 }
@@ -130,40 +96,58 @@ void HostedModel::cancel(std::int64_t id) {
   }
 }
 
+std::int64_t HostedModel::send(Json request, const std::vector<OutTensor>& tensors,
+                               const std::stop_token& stop) {
+  const std::int64_t id = ++last_id_;
+  request["id"] = id;
+  try {
+    line_->channel().send(request, tensors, stop);
+  } catch (const UnavailableError&) {
+    end(name_ + ": " + line_->last_words());
+  } catch (const Cancelled&) {
+    ended_ = true;  // half a message was sent, so none can follow
+    throw;
+  }
+  return id;
+}
+
+WireMessage HostedModel::next_about(std::int64_t id, const std::stop_token& stop) {
+  for (;;) {
+    WireMessage message = next(stop);
+    if (message.content.value("id", Json()) != id) continue;  // of a request that was cancelled
+    if (const auto error = text_at(message.content, "error"); !error.empty())
+      throw InputError(name_, error);
+    return message;
+  }
+}
+
 WireMessage HostedModel::ask(Json request, const std::vector<OutTensor>& tensors,
                              const std::stop_token& stop,
                              const std::function<void(double share)>& reached) {
-  const Lock held = lock(stop);
+  const Turn turn = take_turn(stop);
   wait_until_loaded(stop);
-  const std::int64_t id = ++last_id_;
-  request["id"] = id;
-  bool is_sent = false;
+  const std::int64_t id = send(std::move(request), tensors, stop);
   try {
-    try {
-      line_->channel().send(request, tensors, stop);
-    } catch (const UnavailableError&) {
-      end(name_ + ": " + line_->last_words());
-    }
-    is_sent = true;
-    for (;;) {
-      WireMessage answer = next(stop);
-      if (answer.content.value("id", Json()) != id) continue;  // of a request that was cancelled
-      if (const auto error = text_at(answer.content, "error"); !error.empty())
-        throw InputError(name_, error);
-      const auto share = answer.content.find("reached");
-      if (share == answer.content.end()) return answer;
-      if (reached && share->is_number()) reached(share->get<double>());
-    }
+    for (;;)
+      if (WireMessage answer = next_about(id, stop); !is_progress(answer, reached)) return answer;
   } catch (const Cancelled&) {
-    if (!is_sent) ended_ = true;  // half a message was sent, so none can follow
-    if (!ended_) cancel(id);
+    cancel(id);
     throw;
   }
 }
 
 Source HostedModel::read(const HostedInput& input, const std::stop_token& stop,
                          const std::function<void(double share)>& reached) {
-  Json request{{"do", "heads"}};
+  HostedReading reading(*this, input, stop);
+  while (!reading.is_complete()) reading.advance(stop, reached);
+  return reading.source(stop);
+}
+
+HostedReading::HostedReading(HostedModel& model, const HostedInput& input,
+                             const std::stop_token& stop)
+    : model_(model), turn_(model_.take_turn(stop)) {
+  model_.wait_until_loaded(stop);
+  Json request{{"do", "heads"}, {"parts", true}};
   std::vector<OutTensor> tensors;
   if (input.picture) {
     tensors.push_back(
@@ -172,7 +156,34 @@ Source HostedModel::read(const HostedInput& input, const std::stop_token& stop,
     request["text"] = input.text;
     request["max_tokens"] = input.most_tokens;
   }
-  return source_of(ask(std::move(request), tensors, stop, reached), stop);
+  if (input.decoder_text) request["decoder_text"] = *input.decoder_text;
+  id_ = model_.send(std::move(request), tensors, stop);
+}
+
+HostedReading::~HostedReading() {
+  if (turn_ && !model_.ended_) model_.cancel(id_);
+}
+
+void HostedReading::advance(const std::stop_token& stop,
+                            const std::function<void(double share)>& reached) {
+  if (!turn_) return;
+  try {
+    WireMessage message = model_.next_about(id_, stop);
+    while (is_progress(message, reached)) message = model_.next_about(id_, stop);
+    try {
+      layers_.take(std::move(message), model_.name_);
+    } catch (const InputError& error) {  // what follows could not be believed
+      model_.end("the process that computes " + model_.name_ + " " + error.what() +
+                 "; install the Python package that came with this program");
+    }
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const Error&) {
+    if (!model_.ended_) model_.cancel(id_);
+    turn_.reset();
+    throw;
+  }
+  if (layers_.complete()) turn_.reset();
 }
 
 namespace {

@@ -9,11 +9,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <semaphore>
 #include <stop_token>
 #include <string>
 #include <utility>
 
 #include "data/source.h"
+#include "worker/given_layers.h"
 #include "worker/model_line.h"
 
 namespace fovea {
@@ -30,6 +32,7 @@ struct HostedInput {
   std::string text;
   std::shared_ptr<const Picture> picture;  // null if it is a text
   Index most_tokens = 0;
+  std::optional<std::string> decoder_text = {};  // as in ModelAddress
 };
 
 class HostedModel {
@@ -57,19 +60,57 @@ class HostedModel {
   bool has_ended() const { return ended_; }
 
  private:
-  using Lock = std::unique_lock<std::timed_mutex>;
-  Lock lock(const std::stop_token& stop);
+  friend class HostedReading;
+
+  struct Release {
+    void operator()(std::binary_semaphore* free) const { free->release(); }
+  };
+  /// Nobody else may ask while it exists. It may end on another thread than it began on.
+  using Turn = std::unique_ptr<std::binary_semaphore, Release>;
+  Turn take_turn(const std::stop_token& stop);
   void wait_until_loaded(const std::stop_token& stop);
+  /// Returns the id of the request.
+  std::int64_t send(Json request, const std::vector<OutTensor>& tensors,
+                    const std::stop_token& stop);
+  /// The next message about a request, whose error it throws.
+  WireMessage next_about(std::int64_t id, const std::stop_token& stop);
   WireMessage next(const std::stop_token& stop);
   void cancel(std::int64_t id);
   [[noreturn]] void end(const std::string& why);
 
   const std::string name_;
-  std::timed_mutex mutex_;  // of all below
+  std::binary_semaphore free_{1};  // to take a turn, in which all below may be used
   const std::unique_ptr<ModelLine> line_;
   std::optional<HostedDescription> description_;
   std::int64_t last_id_ = 0;
   std::atomic<bool> ended_ = false;
+};
+
+/// A HostedReading is what a model makes of one input, layer by layer: the first layers can be
+/// looked at while the model still computes the others. One thread may use it at a time. The model
+/// answers nobody else before all layers are there, or this object ends, which cancels the rest.
+class HostedReading {
+ public:
+  /// Asks the model, which must outlive it. Throws as HostedModel::read() does.
+  HostedReading(HostedModel& model, const HostedInput& input, const std::stop_token& stop = {});
+  ~HostedReading();
+  HostedReading(const HostedReading&) = delete;
+  HostedReading& operator=(const HostedReading&) = delete;
+
+  /// Waits for more layers. After Cancelled it can go on; after other errors it has ended, and the
+  /// layers that were there before stay. Throws as HostedModel::read() does.
+  void advance(const std::stop_token& stop = {},
+               const std::function<void(double share)>& reached = {});
+  /// Whether all layers are there. Only then is it known that none was missed.
+  bool is_complete() const { return layers_.complete(); }
+  Index expected() const { return layers_.expected(); }
+  Source source(const std::stop_token& stop = {}) const { return layers_.source(stop); }
+
+ private:
+  HostedModel& model_;
+  HostedModel::Turn turn_;  // null once it has ended
+  std::int64_t id_ = 0;
+  GivenLayers layers_;
 };
 
 /// The model kept for this key, or a new one from `connect` if there is none or it has ended. Only

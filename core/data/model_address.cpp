@@ -71,6 +71,7 @@ std::string to_text(const ModelAddress& address) {
   };
   if (address.text) add("text", *address.text);
   if (address.input) add("input", *address.input);
+  if (address.decoder_text) add("decoder_text", *address.decoder_text);
   if (address.most_tokens != ModelAddress::standard_tokens)
     add("max_tokens", std::to_string(address.most_tokens));
   return out;
@@ -105,6 +106,8 @@ ModelAddress parse_model_address(std::string_view text) {
       throw bad(text, "names no file as its input");
     else if (key == "input" && !address.input)
       address.input = std::move(value);
+    else if (key == "decoder_text" && !address.decoder_text)
+      address.decoder_text = std::move(value);
     else if (key == "max_tokens")
       address.most_tokens = tokens_in(text, value);
     else

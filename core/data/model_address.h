@@ -30,12 +30,14 @@ struct ModelAddress {
   std::string folder;
   /// A text, or the path of a text file or an image. At most one of the two is set.
   std::optional<std::string> text, input;
+  /// What the decoder of a model reads that has an encoder, too; without it the model writes that.
+  std::optional<std::string> decoder_text;
   Index most_tokens = standard_tokens;  // of a text; the rest is left out
 
   friend bool operator==(const ModelAddress&, const ModelAddress&) = default;
 };
 
-/// In folder, text and input "%", "?", "&", "#" and what is not printable ASCII are written as
+/// In folder, texts and input "%", "?", "&", "#" and what is not printable ASCII are written as
 /// %XX.
 std::string to_text(const ModelAddress& address);
 

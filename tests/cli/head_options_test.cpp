@@ -3,6 +3,7 @@
 
 #include "cli/option_words.h"
 #include "messages.h"
+#include "model_elsewhere.h"
 #include "tiny_text_model.h"
 
 using namespace fovea;
@@ -39,7 +40,8 @@ struct OptionRow {
   std::set<std::string> not_in = {};
 };
 
-std::vector<OptionRow> option_rows(const Sources& sources, const TinyTextModel& model) {
+std::vector<OptionRow> option_rows(const Sources& sources, const TinyTextModel& model,
+                                   const ModelElsewhere& elsewhere) {
   const std::string drawn = "synthetic:gaussian?n=24&d=8&heads=3";
   const std::string image = FOVEA_ASSETS "/image/retina.jpg";
   return {
@@ -61,6 +63,8 @@ std::vector<OptionRow> option_rows(const Sources& sources, const TinyTextModel& 
       {{"--max-side", "64"}, {image, "--content", "--patch", "16"}},
       {{"--bf16"}, {sources.bits.path()}},
       {{"--max-tokens", "4"}, {model.folder(), "--text", "the cat sat on a mat"}},
+      {{"--decoder-text", "more"},
+       {elsewhere.folder(), "--text", "one two three four", "--python", elsewhere.python()}},
   };
 }
 
@@ -69,7 +73,8 @@ std::vector<OptionRow> option_rows(const Sources& sources, const TinyTextModel& 
 TEST_CASE("law: each option of a head and its source changes the numbers of each command") {
   const Sources sources;
   const TinyTextModel model;
-  const std::vector<OptionRow> rows = option_rows(sources, model);
+  const ModelElsewhere elsewhere;
+  const std::vector<OptionRow> rows = option_rows(sources, model, elsewhere);
   const std::string text = "a b c d e f", file = model.file("words.txt", text);
   const std::pair<std::string, Words> commands[] = {
       {"compute", {"--head", "0"}},
@@ -123,6 +128,7 @@ TEST_CASE("law: each option of a head and its source changes the numbers of each
 TEST_CASE("law: each option of a head and its source changes what heads measures and triages") {
   const Sources sources;
   const TinyTextModel model;
+  const ModelElsewhere elsewhere;
   // Random numbers choose rows of long heads, and begin the search for a rank.
   const struct {
     Words way;
@@ -131,7 +137,7 @@ TEST_CASE("law: each option of a head and its source changes what heads measures
               {{"--triage", "--budget", "0.6"}, "synthetic:gaussian?n=8200&d=2"}};
   for (const auto& one : ways) {
     CAPTURE(one.way.front());
-    for (const OptionRow& row : option_rows(sources, model)) {
+    for (const OptionRow& row : option_rows(sources, model, elsewhere)) {
       CAPTURE(row.option.front());
       const bool seed = row.option.front() == "--seed";
       const Words base =
@@ -213,6 +219,10 @@ TEST_CASE("options that a model would ignore are refused, and so is --max-tokens
   }
   refused({"info", model.address("the cat"), "--max-tokens", "4"}, "expected max_tokens=N");
   refused({"info", "synthetic:golden", "--max-tokens", "4"}, "--max-tokens goes with a model");
+  refused(joined(reads, {"--decoder-text", "the"}), "has no decoder beside an encoder");
+  for (const std::string& source : {model.address("the cat"), std::string("synthetic:golden")})
+    refused({"info", source, "--decoder-text", "the"},
+            "--decoder-text goes with --text or --input");
 }
 
 TEST_CASE("what bench names of a model is its text") {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "cli/option_words.h"
+#include "model_elsewhere.h"
 #include "session_fields.h"
 #include "tiny_text_model.h"
 #include "views/views.h"
@@ -49,6 +50,7 @@ TEST_CASE("law: each option of render changes the figure in each format that it 
   write_safetensors(kept, tensors, {});
   write_safetensors(others, {OutTensor{"kept", {2, 2}, std::vector<float>{1, 0, 0, 1}}}, {});
   const TinyTextModel model;
+  const ModelElsewhere elsewhere;
   const std::string cat = model.file("cat.txt", "the cat sat"),
                     letters = model.file("letters.txt", "a b c");
   const Words look{"--variant", "h1d",   "--view", "heatmap",     "--view",
@@ -92,6 +94,9 @@ TEST_CASE("law: each option of render changes the figure in each format that it 
       {{"--bf16"}, of(sources.bits.path()), {}},
       {{"--mask", others}, of(kept, {"--variant", "imported"}), {}},
       {{"--max-tokens", "4"}, of(model.folder(), {"--text", "the cat sat"}), {}},
+      {{"--decoder-text", "more"},
+       of(elsewhere.folder(), {"--text", "one two three", "--python", elsewhere.python()}),
+       {}},
       {{"--width", "5in"}, {}, {}},
       {{"--height", "6in"}, {}, {}},
       {{"--dpi", "72"}, {usual[0], "--variant", "h1d", "--no-session"}, {}},

@@ -21,6 +21,7 @@ TEST_CASE("an address of a model is read as it was written, whatever its parts h
     ModelAddress address{.folder = some(1)};
     if (trial % 3 == 1) address.text = some(0);
     if (trial % 3 == 2) address.input = some(1);
+    if (trial % 5 == 4) address.decoder_text = some(0);
     if (trial % 2) address.most_tokens = static_cast<Index>(1 + random.below(131072));
     const std::string text = to_text(address);
     CAPTURE(text);
@@ -49,6 +50,8 @@ TEST_CASE("an address of a model that is not valid is refused with what is wrong
         {"model:?text=a", "names no model"},
         {"model:m?text", "is no KEY=VALUE"},
         {"model:m?text=a&text=b", "'text' is no key of it, or occurs twice"},
+        {"model:m?decoder_text=a&decoder_text=b",
+         "'decoder_text' is no key of it, or occurs twice"},
         {"model:m?image=a.png", "'image' is no key of it"},
         {"model:m?input=", "names no file as its input"},
         {"model:m?text=a&input=b", "has both a text and an input"},

@@ -1,48 +1,26 @@
 // Effects on a model that another process computes, with a stand-in that says what it was asked
 // for.
 #include <doctest/doctest.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <memory>
 
-#include "data/model_address.h"
 #include "effect/model_effect.h"
 #include "effect/window_effects.h"
 #include "io/json.h"
-#include "io/safetensors_writer.h"
-#include "temporary_directory.h"
-#include "worker/interpreter.h"
+#include "model_elsewhere.h"
 
 using namespace fovea;
 using namespace fovea::test;
 
 namespace {
 
-/// The folder of a model that Fovea does not compute itself, and the stand-in in the place of
-/// Python.
-class ModelElsewhere {
- public:
-  ModelElsewhere() {
-    scratch_.write("config.json",
-                   R"({"model_type": "gpt2", "num_hidden_layers": 3, "num_attention_heads": 2})");
-    write_safetensors(scratch_ / "model.safetensors", {{"w", {1}, std::vector<float>{0}}}, {});
-    const std::string python =
-        scratch_.write("python", "#!/bin/sh\nexec '" FOVEA_PYTHON "' '" FOVEA_TESTS
-                                 "/worker/fake_worker.py' \"$@\"\n");
-    ::chmod(python.c_str(), 0700);
-    choose_interpreter({python, "a test"});
-  }
-  ~ModelElsewhere() { choose_interpreter({}); }
-  std::unique_ptr<EffectMeter> meter(const std::string& text, Index most_tokens) const {
-    return effect_meter(
-        to_text(ModelAddress{.folder = scratch_.path(), .text = text, .most_tokens = most_tokens}),
-        {});
-  }
-
- private:
-  TemporaryDirectory scratch_;
-};
+std::unique_ptr<EffectMeter> meter_of(const ModelElsewhere& model, const std::string& text,
+                                      Index most_tokens) {
+  return effect_meter(
+      to_text(ModelAddress{.folder = model.folder(), .text = text, .most_tokens = most_tokens}),
+      {});
+}
 
 }  // namespace
 
@@ -54,7 +32,7 @@ TEST_CASE("law: whatever is chosen reaches the process that computes a model") {
   parts[1].seed = 40;
   for (const Index most : {Index{1}, Index{3}, ModelAddress{}.most_tokens}) {
     CAPTURE(most);
-    const auto meter = model.meter(text, most);
+    const auto meter = meter_of(model, text, most);
     CHECK(meter->layers() == 3);
     CHECK(meter->heads() == 2);
     const Index tokens = std::min<Index>(5, most);

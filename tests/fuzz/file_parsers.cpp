@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <span>
 
 #include "batch/item_queue.h"
 #include "data/error.h"
@@ -20,6 +21,7 @@
 #include "io/token_file.h"
 #include "temporary_directory.h"
 #include "variants/tree_tensors.h"
+#include "worker/given_layers.h"
 
 namespace fovea::test {
 namespace {
@@ -88,6 +90,24 @@ void parse_safetensors(const std::string& bytes) {
             "a header is read otherwise than as JSON");
   }
   use(source_from_tensors(read_safetensors(file_of(bytes, "x.safetensors"))));
+}
+
+void parse_given_layers(const std::string& bytes) {
+  GivenLayers layers;
+  constexpr std::size_t size_of_length = 8;
+  for (std::string_view rest = bytes; !rest.empty();) {
+    std::uint64_t length = 0;
+    if (rest.size() < size_of_length) throw InputError("", "half a length");
+    std::memcpy(&length, rest.data(), size_of_length);
+    rest.remove_prefix(size_of_length);
+    if (length > rest.size()) throw InputError("", "half a message");
+    const auto frame = std::as_bytes(std::span(rest.substr(0, length)));
+    rest.remove_prefix(length);
+    layers.take(read_message(std::make_shared<const WireBytes>(frame.begin(), frame.end())),
+                "a model");
+    use(layers.source());
+  }
+  if (!layers.complete()) throw InputError("", "no end");
 }
 
 void parse_npz(const std::string& bytes) {

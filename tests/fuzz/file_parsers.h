@@ -6,6 +6,8 @@
 namespace fovea::test {
 
 void parse_safetensors(const std::string& bytes);
+/// Parses what a model gives layer by layer: messages, each behind its length.
+void parse_given_layers(const std::string& bytes);
 void parse_npz(const std::string& bytes);
 void parse_npy(const std::string& bytes);
 /// Parses what vLLM-Hook says beside its tensors, which are valid.

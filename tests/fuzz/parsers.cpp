@@ -13,6 +13,7 @@ namespace fovea::test {
 const std::vector<Parser>& parsers() {
   static const std::vector<Parser> table{
       {"safetensors", parse_safetensors, safetensors_seeds},
+      {"given-layers", parse_given_layers, given_layers_seeds},
       {"npz", parse_npz, npz_seeds},
       {"npy", parse_npy, npy_seeds},
       {"vllm-hook", parse_vllm_hook, vllm_hook_seeds},

@@ -327,9 +327,30 @@ std::vector<std::string> wire_seeds() {
   return seeds;
 }
 
+std::vector<std::string> given_layers_seeds() {
+  const auto frame = [](const std::string& content, const std::string& others,
+                        const std::vector<const char*>& layers, bool bias = false) {
+    Blob blob(metadata("\"message\":\"{" + content + "}\"" + others));
+    for (const char* layer : layers) blob.qkv(std::string(layer) + ".");
+    if (bias) blob.add("layer0.bias", "F32", "[2,2]", floats(4));
+    const std::string bytes = blob.bytes();
+    return wire_length(bytes.size()) + bytes;
+  };
+  const std::string tokens = R"(,"tokens":"[\"a\",\"b\"]")";
+  const std::string said = R"(,"causal":"true","layout":"[H,n,d]")" + tokens;
+  return {frame(R"(\"part\":0,\"of\":2)", said, {"layer0"}) +
+              frame(R"(\"part\":1)", "", {"layer1"}) +
+              frame(R"(\"parts\":2,\"notes\":[\"a note\"])", said, {}),
+          frame(R"(\"notes\":[])", tokens, {"layer0", "cross.layer0"}),
+          frame(R"(\"part\":0)", "", {"layer0"}, true) +
+              frame(R"(\"part\":1,\"same\":{\"layer1.bias\":\"layer0.bias\"})", "", {"layer1"}) +
+              frame(R"(\"parts\":2)", "", {"layer2"})};
+}
+
 std::vector<std::string> model_address_seeds() {
-  return {"/a/b", "c?text=the%20cat%3F", "d%25?input=x.txt&max_tokens=16", "e?max_tokens=1",
-          "f?text="};
+  return {
+      "/a/b",    "c?text=the%20cat%3F",        "d%25?input=x.txt&max_tokens=16", "e?max_tokens=1",
+      "f?text=", "g?text=a&decoder_text=b%20c"};
 }
 
 std::vector<std::string> synthetic_seeds() {

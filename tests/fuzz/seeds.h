@@ -22,6 +22,7 @@ std::vector<std::string> sweep_results_seeds();
 std::vector<std::string> results_folder_seeds();
 std::vector<std::string> wire_seeds();
 std::vector<std::string> synthetic_seeds();
+std::vector<std::string> given_layers_seeds();
 std::vector<std::string> model_address_seeds();
 std::vector<std::string> setting_seeds();
 

@@ -11,18 +11,20 @@ import time
 
 from fovea.errors import FoveaError
 from fovea.reading import Heads
+from fovea.recording import Part
 
 LAYERS, HEADS, WIDTH = 3, 2, 4
 STEPS = 200  # of a forward pass, between which it can be cancelled
 
 
 class FakeModel:
-    def __init__(self, behaviour=""):
+    def __init__(self, behaviour="", folder=""):
         self.behaviour = behaviour
+        self.folder = folder  # in which the files go1 and go2 let a model that "waits" go on
 
     def description(self):
         return {"name": "fake", "architecture": "FakeModel", "reads": ["text", "image"], "layers": LAYERS,
-                "heads": HEADS, "most_tokens": None, "computed_by": "NumPy"}
+                "heads": HEADS, "calls": LAYERS, "most_tokens": None, "computed_by": "NumPy"}
 
     def heads(self, request):
         import numpy
@@ -48,14 +50,40 @@ class FakeModel:
             request.reached(step / STEPS)
             if self.behaviour == "slow":
                 time.sleep(0.005)
-        arrays = {}
-        for layer in range(LAYERS):
+        said = {"layout": "[H,n,d]", "scale": "0.5", "causal": "true", **metadata}
+        picture = {} if request.picture is None else {"picture": request.picture}
+        arrays, given = dict(picture), False
+        decoded = len((request.decoder_text or "").split())
+        for layer in (1, 0, 2) if self.behaviour == "turns" else range(LAYERS):
+            made = {}
             for at, name in enumerate("qkv"):
                 numbers = numpy.arange(HEADS * n * WIDTH, dtype=numpy.float32) / (n * WIDTH)
-                arrays[f"layer{layer}.{name}"] = numbers.reshape(HEADS, n, WIDTH) + layer + at
-        if request.picture is not None:
-            arrays["picture"] = request.picture
-        return Heads(arrays, {"layout": "[H,n,d]", "scale": "0.5", "causal": "true", **metadata}, ["a note"])
+                kind = ("cross.", "decoder.", "encoder.")[layer] if self.behaviour == "decodes" else ""
+                made[f"{kind}layer{layer}.{name}"] = numbers.reshape(HEADS, n, WIDTH) + layer + at + decoded
+            arrays.update(made)
+            if request.give is None:
+                continue
+            if layer == 1:
+                self.misbehave(request)
+            waits = layer > {"waits": 0, "turns": 1}.get(self.behaviour, LAYERS)
+            while waits and not os.path.exists(f"{self.folder}/go{layer}"):
+                request.reached(0.5)
+                time.sleep(0.005)
+            request.give(Part({**picture, **made}, {} if given else said, {}))
+            given = True
+            picture = {}
+        return Heads({} if request.give else arrays, said, ["a note"])
+
+    def misbehave(self, request):
+        """After the first of the layers that are given one by one."""
+        if self.behaviour == "falls":
+            print("the last words", file=sys.stderr)
+            os._exit(3)
+        if self.behaviour == "fails later":
+            raise FoveaError("no memory for layer1")
+        while self.behaviour == "stops":
+            request.reached(0.5)
+            time.sleep(0.005)
 
     def effect(self, request, content):
         """Says what was asked for, in place of numbers."""

@@ -54,6 +54,42 @@ class Hosting(unittest.TestCase):
         self.assertEqual(answer.tensors.metadata["tokens"], '["a", "b"]')
         self.assertEqual(answer.content["notes"], ["a note"])
 
+    def test_layers_come_one_by_one_to_a_program_that_takes_them(self):
+        asked = self.asked()
+        asked.channel.send({"id": 5, "do": "heads", "text": "a b c", "max_tokens": 2, "parts": True})
+        parts = [asked.answer(5) for _ in range(3)]
+        for number, part in enumerate(parts):
+            self.assertEqual(part.content, {"id": 5, "part": number, "of": 3, "same": {}})
+            self.assertEqual(sorted(part.tensors.arrays), [f"layer{number}.{name}" for name in "kqv"])
+        self.assertEqual(parts[0].tensors.metadata["tokens"], '["a", "b"]')
+        last = asked.answer(5)
+        self.assertEqual(last.content, {"id": 5, "notes": ["a note"], "parts": 3, "same": {}})
+        self.assertEqual(last.tensors.arrays, {})  # nothing is sent twice
+        self.assertEqual(last.tensors.metadata, parts[0].tensors.metadata)
+        asked.channel.send({"id": 6, "do": "heads", "text": "a b c"})
+        self.assertEqual(len(asked.answer(6).tensors.arrays), 9)
+
+    def test_a_picture_comes_with_its_first_layer(self):
+        import numpy
+
+        asked = self.asked()
+        asked.channel.send({"id": 1, "do": "heads", "parts": True}, {"picture": numpy.zeros((4, 6, 3), numpy.uint8)})
+        answers = [asked.answer(1) for _ in range(4)]
+        self.assertEqual(["picture" in each.tensors.arrays for each in answers], [True, False, False, False])
+
+    def test_an_error_between_layers_is_the_last_answer(self):
+        asked = self.asked("fails later")
+        asked.channel.send({"id": 1, "do": "heads", "text": "a", "parts": True})
+        self.assertEqual(asked.answer(1).content["part"], 0)
+        self.assertEqual(asked.answer(1).content, {"id": 1, "error": "no memory for layer1"})
+
+    def test_a_cancelled_model_gives_no_other_layer(self):
+        asked = self.asked("stops")
+        asked.channel.send({"id": 1, "do": "heads", "text": "a", "parts": True})
+        self.assertEqual(asked.answer(1).content["part"], 0)
+        asked.channel.send({"do": "cancel", "of": 1})
+        self.assertEqual(asked.answer(1).content, {"id": 1, "cancelled": True})
+
     def test_an_error_is_an_answer(self):
         asked = self.asked()
         asked.channel.send({"id": 1, "do": "heads", "text": ""})

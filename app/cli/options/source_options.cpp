@@ -25,6 +25,11 @@ void SourceOptions::add_model_to(CLI::App& command) {
       ->check(refuse_empty)
       ->excludes(text)
       ->group(of_model);
+  command
+      .add_option("--decoder-text", decoder_text,
+                  "A text for the decoder of a model with an encoder and a decoder (default: what "
+                  "the model writes)")
+      ->group(of_model);
   max_tokens_ = command
                     .add_option("--max-tokens", model_tokens,
                                 "At most this many tokens of the text; a note says what is cut off")
@@ -122,7 +127,13 @@ std::string SourceOptions::address() const {
 }
 
 std::string SourceOptions::source_address() const {
-  if (!model_text && !model_input) return with_absolute_paths(file_address());
+  if (!model_text && !model_input) {
+    if (decoder_text)
+      throw UsageError(
+          "--decoder-text goes with --text or --input; in the address of a model, expected "
+          "decoder_text=TEXT");
+    return with_absolute_paths(file_address());
+  }
   const std::string option = model_text ? "--text" : "--input";
   if (is_address(what) || (is_there(what) && !names_model(what)))
     throw UsageError(option + " goes with a model: " + fovea::quoted(what) +
@@ -130,8 +141,11 @@ std::string SourceOptions::source_address() const {
                      "file, ORG/NAME of the local cache, bundled:text or bundled:image");
   const ModelPlace place = find_model(what);  // throws if something is missing
   if (trust_remote_code) trust_code_of(place.path);
-  return with_absolute_paths(to_text(
-      {.folder = what, .text = model_text, .input = model_input, .most_tokens = model_tokens}));
+  return with_absolute_paths(to_text({.folder = what,
+                                      .text = model_text,
+                                      .input = model_input,
+                                      .decoder_text = decoder_text,
+                                      .most_tokens = model_tokens}));
 }
 
 std::string SourceOptions::file_address() const {

@@ -23,7 +23,7 @@ struct SourceOptions {
   std::string order;  // of tokens, if it is another one than that of the source
   OpenOptions open;
   /// The input of a model whose folder is `what`.
-  std::optional<std::string> model_text, model_input;
+  std::optional<std::string> model_text, model_input, decoder_text;
   Index model_tokens = ModelAddress::standard_tokens;
   bool trust_remote_code = false;
   bool content = false;  // content similarity is asked for

@@ -16,10 +16,13 @@ def main(words: Optional[List[str]] = None) -> int:
                         "or bundled:text or bundled:image; or any other SOURCE of the program")
     parser.add_argument("text", nargs="?", help="what the model reads")
     parser.add_argument("--input", metavar="FILE", help="a file that the model reads: a text, or an image")
+    parser.add_argument("--decoder-text", metavar="TEXT",
+                        help="a text for the decoder beside an encoder, in place of what the model writes")
     parser.add_argument("--max-tokens", type=int, metavar="N", help="at most this many tokens of the text")
     options = parser.parse_args(words)
     rest = [part for name, value in (("--text", options.text), ("--input", options.input),
-                                     ("--max-tokens", options.max_tokens)) if value is not None
+                                     ("--decoder-text", options.decoder_text), ("--max-tokens", options.max_tokens))
+            if value is not None
             for part in (name, str(value))]
     try:
         start = [*program(), options.model, *rest]

@@ -2,7 +2,8 @@
 
 First goes {"hello": "fovea model", "version": 1, "model": {...}}, as ReadingModel.description has it. Requests follow:
 
-    {"id": 1, "do": "heads", "text": ..., "max_tokens": ..., "layers": ..., "heads": ...}    or with a tensor "picture"
+    {"id": 1, "do": "heads", "text": ..., "max_tokens": ..., "layers": ..., "heads": ...,
+     "decoder_text": ..., "parts": true}    or with a tensor "picture" in place of a text
     {"id": 2, "do": "effect", "text": ..., "max_tokens": ..., "parts": [{"variant": ..., "seed": ...,
      "parameters": {...}, "where": [[3, null], [4, [0, 1]]]}]}
     {"id": 3, "do": "effect_time", ...}    as "effect"
@@ -12,6 +13,17 @@ Each request but "cancel" has one last answer with its id. It is, for "heads", t
 of `record`, with "notes"; for "effect", the numbers of Effects.measure, with those of each token as tensors; for
 "effect_time", the seconds of Effects.time; {"error": "..."}; or {"cancelled": true}. Any number of
 {"id": 1, "reached": share} may come before it.
+
+With "parts", layers may come before the last answer, as soon as the model has computed them, in messages with tensors
+and metadata like those of a file that has these layers alone:
+
+    {"id": 1, "part": 0, "of": 30, "same": {"layer1.bias": "layer0.bias"}}
+
+"part" counts them from 0, and "of" is how many layers are expected, if the model says so. A tensor is sent once:
+"same" names those that equal an earlier one. The last answer then has {"parts": count, "same": {...}}, the tensors that
+are left, and the metadata of the whole, which takes the place of that of all parts; after {"error": "..."} what came
+before is not the whole model. Without "parts" all layers are in the one answer, as in that of a package that does not
+know "parts".
 """
 from __future__ import annotations
 
@@ -23,6 +35,7 @@ from typing import Any, Callable, Dict, Optional
 from .errors import FoveaError
 from .message import Channel, Gone, Message
 from .reading import MOST_TOKENS, Request
+from .recording import Part
 
 VERSION = 1
 BETWEEN_SHARES = 0.1  # seconds
@@ -90,8 +103,7 @@ class _Host:
         try:
             request = self._request(message, number)
             if message.content.get("do") == "heads":
-                heads = self._model.heads(request)
-                self._channel.send({"id": number, "notes": heads.notes}, heads.arrays, heads.metadata)
+                self._answer_heads(message, number, request)
             elif message.content.get("do") == "effect":
                 numbers, arrays = self._model.effect(request, message.content)
                 self._channel.send({"id": number, **numbers}, arrays)
@@ -109,6 +121,23 @@ class _Host:
         finally:
             self._cancelled.pop(number, None)
 
+    def _answer_heads(self, message: Message, number: Any, request: Request) -> None:
+        count = 0
+        said: Dict[str, Any] = {}
+
+        def give(part: Part) -> None:
+            nonlocal count
+            self._channel.send({"id": number, "part": count, **said, "same": part.same}, part.arrays, part.metadata)
+            count += 1
+
+        if message.content.get("parts") is True:
+            of = len(request.layers) if request.layers is not None else self._model.description().get("calls")
+            said = {} if of is None else {"of": of}
+            request = request._replace(give=give)
+        heads = self._model.heads(request)
+        counted = {} if request.give is None else {"parts": count, "same": heads.same}
+        self._channel.send({"id": number, "notes": heads.notes, **counted}, heads.arrays, heads.metadata)
+
     def _request(self, message: Message, number: Any) -> Request:
         said = 0.0
 
@@ -124,8 +153,8 @@ class _Host:
         content = message.content
         reached(0.0)
         return Request(content.get("text"), message.tensors.arrays.get("picture"),
-                       int(content.get("max_tokens") or MOST_TOKENS), content.get("layers"), content.get("heads"),
-                       reached)
+                       int(content.get("max_tokens") or MOST_TOKENS), content.get("decoder_text"),
+                       content.get("layers"), content.get("heads"), reached)
 
 
 def words_of(error: BaseException) -> str:

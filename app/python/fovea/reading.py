@@ -2,19 +2,22 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import json
 import sys
 import threading
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 from .errors import FoveaError, need
 from .names import model_name
-from .recording import Recording
+from .recording import Part, Recording
 from .writer import TensorMemory
 
 MOST_TOKENS = 2048  # of a text, unless a request says otherwise
 MOST_PREFIX = 32  # tokens before the patches of an image: class and register tokens
 LETTERS_A_TOKEN = 64  # a longer beginning of a text is not given to the tokenizer
+MOST_WRITTEN = 32  # tokens that a model with a decoder writes, unless a text for the decoder is given
+SOUNDS = ("input_features", "input_values")  # what models of sounds call their input
 
 
 class Request(NamedTuple):
@@ -23,17 +26,20 @@ class Request(NamedTuple):
     text: Optional[str] = None
     picture: Any = None  # [height, width, 3] of uint8
     max_tokens: int = MOST_TOKENS
+    decoder_text: Optional[str] = None  # for the decoder of a model that has both; else the model writes it
     layers: Optional[List[int]] = None  # all
     heads: Optional[List[int]] = None
     reached: Callable[[float], None] = lambda share: None  # may raise, which ends the forward pass
+    give: Optional[Callable[[Part], None]] = None  # takes layers as they come, which the answer then lacks
 
 
 class Heads(NamedTuple):
-    """The heads of a model, as a file of `record` has them."""
+    """The heads of a model, as a file of `record` has them. The metadata is that of all, given in parts or not."""
 
     arrays: Dict[str, Any]
     metadata: Dict[str, str]
     notes: List[str]
+    same: Dict[str, str] = {}  # as in a Part, if the request takes parts
 
 
 class ReadingModel:
@@ -46,6 +52,9 @@ class ReadingModel:
                              "input of a text or a picture")
         self.model = getattr(model, "_orig_mod", model)  # of a compiled one
         self.name = name or model_name(self.model)
+        if getattr(self.model, "main_input_name", "") in SOUNDS:
+            raise FoveaError(f"{self.name} is a model of sounds, which Fovea cannot give to it. Run it on a sound in "
+                             "Python with fovea.record(\"run.safetensors\") around the call, and open that file")
         self.tokenizer = tokenizer if tokenizer is not None else getattr(processor, "tokenizer", None)
         self.images = getattr(processor, "image_processor", processor)
 
@@ -58,6 +67,7 @@ class ReadingModel:
                       if reader is not None],
             "layers": getattr(config, "num_hidden_layers", None),
             "heads": getattr(config, "num_attention_heads", None),
+            "calls": self._calls(),
             "most_tokens": self._positions(),
             "computed_by": self._computed_by(),
         }
@@ -92,51 +102,138 @@ class ReadingModel:
         notes: List[str] = []
         inputs, ids = self.inputs_of(request, notes)
         model = self.model
-        if getattr(getattr(model, "config", None), "is_encoder_decoder", False):
-            model = model.get_encoder()
-            notes.append("the encoder alone reads the text; fovea.record has the decoder, too")
-        elif _has_both(model):
+        if self._has_decoder():
+            return self._heads_of_both(inputs, [self.tokenizer.convert_ids_to_tokens(ids)], request, notes)
+        if request.decoder_text is not None:
+            raise FoveaError(f"{self.name} has no decoder beside an encoder; expected one text (no --decoder-text)")
+        if _has_both(model):
             model = model.text_model
         else:
             model = getattr(model, "base_model", model)  # without a head, which has no attention
         return self._run(model, inputs, [self.tokenizer.convert_ids_to_tokens(ids)], request, notes)
+
+    def _heads_of_both(self, inputs: Dict[str, Any], tokens: Optional[List[List[str]]], request: Request,
+                       notes: List[str]) -> Heads:
+        """Of a model with an encoder and a decoder, as if the decoder had written its input token by token.
+
+        Layers are known in the order of their names only at the end, as those of the decoder take turns.
+        """
+        torch = need("torch", "Running a model")
+        with torch.no_grad(), watched(self.model, lambda share: request.reached(0.0)):
+            read = self._decoder_input(inputs, request, notes)
+        labels = [self.tokenizer.convert_ids_to_tokens(read[0].tolist())]
+        inputs = {**inputs, "decoder_input_ids": read}
+        if "use_cache" in inspect.signature(self.model.forward).parameters:
+            inputs["use_cache"] = False
+        return self._run(self.model, inputs, labels, request, notes, tokens, at_once=True)
+
+    def _decoder_input(self, inputs: Dict[str, Any], request: Request, notes: List[str]) -> Any:
+        """The ids that the decoder reads, [1, tokens]. Says in the notes what they are."""
+        torch = need("torch", "Running a model")
+        limit = min(request.max_tokens, self._positions() or request.max_tokens)
+        if request.decoder_text is not None:
+            given = self.tokenizer(text_target=request.decoder_text, return_tensors="pt")["input_ids"]
+            if given.shape[-1] >= limit:
+                notes.append(f"the decoder reads the first {limit - 1} tokens of its text, which has {given.shape[-1]}")
+            return self._behind_start(given[:, : limit - 1])
+        most = max(1, min(MOST_WRITTEN, limit - 1))
+        try:
+            if not getattr(self.model, "can_generate", lambda: False)():
+                raise FoveaError("it has no head that writes")
+            written = self.model.generate(**inputs, max_new_tokens=most, do_sample=False, num_beams=1)
+        except Exception as error:
+            if "input_ids" not in inputs:
+                raise
+            words = str(error).splitlines()[:1]
+            why = ": ".join(words if isinstance(error, FoveaError) else [type(error).__name__, *words])
+            notes.append(f"the decoder reads the same text, as the model cannot write one ({why}). --decoder-text "
+                         "gives it another text")
+            return self._behind_start(inputs["input_ids"][:, : limit - 1])
+        text = self.tokenizer.decode(written[0], skip_special_tokens=True).strip()
+        ended = written.shape[-1] > 1 and int(written[0, -1]) in self._ends()
+        notes.append(f'the decoder reads what the model writes, "{text}": '
+                     f'{"all of it" if ended else f"the first {most} tokens"}, always the likeliest. --decoder-text '
+                     "gives it another text")
+        return written[:, :-1] if ended else written  # nothing follows the last token
+
+    def _behind_start(self, ids: Any) -> Any:
+        """The ids without the token that ends a text, behind the one with which the decoder begins."""
+        torch = need("torch", "Running a model")
+        if ids.shape[-1] > 1 and int(ids[0, -1]) in self._ends():
+            ids = ids[:, :-1]
+        configs = [getattr(self.model, "generation_config", None), self.model.config, self._text_config()]
+        starts = [getattr(config, name, None) for name in ("decoder_start_token_id", "bos_token_id", "pad_token_id")
+                  for config in configs]
+        start = next((one for one in starts if isinstance(one, int)), 0)
+        return torch.cat([torch.full((1, 1), start, dtype=ids.dtype), ids.cpu()], dim=1).to(self._device())
+
+    def _ends(self) -> List[int]:
+        """The tokens that end a text."""
+        ends = getattr(self.model.config, "eos_token_id", None)
+        return ends if isinstance(ends, list) else [] if ends is None else [ends]
+
+    def _has_decoder(self) -> bool:
+        return bool(getattr(getattr(self.model, "config", None), "is_encoder_decoder", False))
 
     def _heads_of_picture(self, request: Request) -> Heads:
         if self.images is None:
             raise FoveaError(f"{self.name} is a model of texts; expected a text")
         image = need("PIL.Image", "Reading a picture").fromarray(request.picture)
         inputs = self._on_device(dict(self.images(images=image, return_tensors="pt")))
+        if self._has_decoder() and self.tokenizer is not None:
+            return self._heads_of_both(inputs, None, request, [])
         model = self.model.vision_model if _has_both(self.model) else getattr(self.model, "base_model", self.model)
-        heads = self._run(model, inputs, None, request, [])
         pixels = inputs.get("pixel_values")
-        if getattr(pixels, "ndim", 0) != 4 or pixels.shape[1] != 3:
-            return heads._replace(arrays={**heads.arrays, "picture": request.picture})
-        grid = self._grid(pixels, heads.arrays)
-        return heads._replace(arrays={**heads.arrays, "picture": self._seen(pixels[0])},
-                              metadata={**heads.metadata, **({"image": json.dumps(grid)} if grid else {})})
+        plain = getattr(pixels, "ndim", 0) == 4 and pixels.shape[1] == 3
+        lengths: Set[int] = set()
+
+        def of_picture(arrays: Dict[str, Any]) -> Dict[str, str]:
+            lengths.update(array.shape[1] for name, array in arrays.items() if name.endswith((".k", ".attention")))
+            grid = self._grid(pixels, lengths) if plain else None
+            return {"image": json.dumps(grid)} if grid else {}
+
+        give = request.give
+        first = {"picture": self._seen(pixels[0]) if plain else request.picture}  # goes with the first layer
+
+        def give_with_picture(part: Part) -> None:
+            assert give is not None
+            metadata = {**part.metadata, **of_picture(part.arrays)}
+            give(part._replace(arrays={**part.arrays, **first}, metadata=metadata))
+            first.clear()
+
+        heads = self._run(model, inputs, None, request._replace(give=give and give_with_picture), [])
+        return heads._replace(arrays={**heads.arrays, **first}, metadata={**heads.metadata, **of_picture(heads.arrays)})
 
     def _run(self, model: Any, inputs: Dict[str, Any], tokens: Optional[List[List[str]]], request: Request,
-             notes: List[str]) -> Heads:
+             notes: List[str], key_tokens: Optional[List[List[str]]] = None, at_once: bool = False) -> Heads:
         torch = need("torch", "Running a model")
         memory = TensorMemory()
-        recording = Recording("", request.layers, request.heads, None, tokens, None, False, model, memory, notes.append)
-        with recording, torch.no_grad(), watched(model, request.reached):
+        recording = Recording("", request.layers, request.heads, None, tokens, key_tokens, False, model, memory,
+                              notes.append, request.give is not None)
+
+        def reached(share: float) -> None:
+            request.reached(share)
+            part = None if request.give is None or at_once else recording.part()
+            if part is not None and request.give is not None:
+                named = {**part.metadata, "model": self.name} if "layout" in part.metadata else part.metadata
+                request.give(part._replace(metadata=named))
+
+        with recording, torch.no_grad(), watched(model, reached):
             model(**inputs)
-        return Heads(memory.arrays, {**memory.metadata, "model": self.name}, notes)
+        return Heads(memory.arrays, {**memory.metadata, "model": self.name}, notes, recording.same)
 
     def _on_device(self, inputs: Dict[str, Any]) -> Dict[str, Any]:
         device = self._device()
         return {name: value.to(device) if hasattr(value, "to") else value for name, value in inputs.items()}
 
-    def _grid(self, pixels: Any, arrays: Dict[str, Any]) -> Optional[Dict[str, Any]]:
+    def _grid(self, pixels: Any, lengths: Set[int]) -> Optional[Dict[str, Any]]:
         config = getattr(self.model, "config", None)
         config = getattr(config, "vision_config", None) or config
         patch = getattr(config, "patch_size", None)
         if not isinstance(patch, int):
             return None
         rows, columns = int(pixels.shape[2]) // patch, int(pixels.shape[3]) // patch
-        lengths = {array.shape[1] for name, array in arrays.items() if name.endswith((".k", ".attention"))}
-        before = lengths.pop() - rows * columns if len(lengths) == 1 else -1
+        before = min(lengths) - rows * columns if len(lengths) == 1 else -1
         return {"grid": [rows, columns], "prefix": before} if 0 <= before <= MOST_PREFIX else None
 
     def _seen(self, pixels: Any) -> Any:
@@ -157,6 +254,11 @@ class ReadingModel:
     def _text_config(self) -> Any:
         config = getattr(self.model, "config", None)
         return config.get_text_config() if hasattr(config, "get_text_config") else config
+
+    def _calls(self) -> Optional[int]:
+        """How many layers of attention the model is expected to have."""
+        count = getattr(self._text_config(), "num_hidden_layers", None)
+        return count if isinstance(count, int) else None
 
     def _positions(self) -> Optional[int]:
         counts = [getattr(self._text_config(), "max_position_embeddings", None)]

@@ -6,7 +6,7 @@ import random
 import threading
 import warnings
 from dataclasses import replace
-from typing import Any, Callable, Container, Dict, Iterable, List, Optional, Sequence, Set, Union
+from typing import Any, Callable, Container, Dict, Iterable, List, NamedTuple, Optional, Sequence, Set, Union
 
 from .call import Call, names_metadata, shared_metadata
 from .check import difference
@@ -18,7 +18,7 @@ from .names import Place, model_name
 from .places import Places
 from .reader import LONGEST_HEADER
 from .seen import SeenAny
-from .shared_bias import SharedBias
+from .shared_bias import GivenBias, SharedBias
 from .steps import Steps, Turn
 from .unseen import Unseen
 from .watch import WATCH, Audience
@@ -54,15 +54,27 @@ def record(path: "str | os.PathLike[str]", model: Any = None, *, layers: Layers 
     return Recording(path, layers, heads, steps, tokens, key_tokens, outputs, model)
 
 
+class Part(NamedTuple):
+    """Some calls of a recording that still runs, as a file of them has them."""
+
+    arrays: Dict[str, Any]
+    metadata: Dict[str, str]  # of these calls; "tokens" without a call are of all calls that name no others
+    same: Dict[str, str]  # tensors that equal one which was given before, by their names
+
+
 class Recording:
     """A recording that runs. `calls` names the calls in the file. `tokens` and `key_tokens` may be set."""
 
     def __init__(self, path: "str | os.PathLike[str]", layers: Layers,
                  heads: Optional[Iterable[int]], steps: Union[None, int, Container[int]], tokens: Optional[Sequence],
                  key_tokens: Optional[Sequence], outputs: bool, model: Any,
-                 memory: Optional[TensorMemory] = None, say: Optional[Callable[[str], None]] = None) -> None:
+                 memory: Optional[TensorMemory] = None, say: Optional[Callable[[str], None]] = None,
+                 in_parts: bool = False) -> None:
         self.path = os.fspath(path)
         self._memory = memory  # in place of the file; then only this thread is recorded
+        self._in_parts = in_parts  # somebody takes what was written with `part`
+        self._given = 0  # calls
+        self._given_tokens: Optional[str] = None  # of all calls that name no others
         self._say = say or _warn
         self.calls: List[str] = []
         self._file: Union[None, TensorWriter, TensorMemory] = None
@@ -86,7 +98,7 @@ class Recording:
         self._audience = Audience(self._places, self._unseen, self._keep, self._end_in_fork,
                                   own_thread_only=memory is not None)
         self._forked = False  # this is a copy in another process
-        self._bias: Optional[SharedBias] = None
+        self._bias: Union[None, SharedBias, GivenBias] = None
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in ("tokens", "key_tokens"):
@@ -105,7 +117,7 @@ class Recording:
         if self._file is not None:
             raise FoveaError("a recording is for one block: call fovea.record again")
         self._file = self._memory or TensorWriter(self.path)
-        self._bias = SharedBias(self._file)
+        self._bias = GivenBias(self._file) if self._in_parts else SharedBias(self._file)
         try:
             if self._model is not None:
                 self._places.know(getattr(self._model, "_orig_mod", self._model))
@@ -144,6 +156,31 @@ class Recording:
         for note in [*self._unseen.notes(), *self._warned, labels.complaint]:
             if note:
                 self._say(note)
+
+    def part(self) -> Optional[Part]:
+        """The calls that were written since the last part; None if there were none."""
+        with self._lock:
+            prefixes = self.calls[self._given :]
+            if not prefixes:
+                return None
+            assert self._memory is not None and isinstance(self._bias, GivenBias)
+            labels = TokenLabels(self.tokens, self.key_tokens, list(self._labelled.values()))
+            metadata = {} if self._given else shared_metadata({})
+            self._given = len(self.calls)
+            for prefix in prefixes:
+                said = {**self._metadata[prefix], **self._tokens_of(labels, prefix)}
+                if self._given_tokens is None and "tokens" in said:
+                    metadata["tokens"] = self._given_tokens = said["tokens"]
+                if said.get("tokens") == self._given_tokens:
+                    said.pop("tokens", None)
+                metadata.update({f"{prefix}.{key}": text for key, text in said.items()})
+            same, self._bias.same = self._bias.same, {}
+            return Part(self._memory.take(), metadata, same)
+
+    @property
+    def same(self) -> Dict[str, str]:
+        """As in a Part, of the calls that are in no part."""
+        return self._bias.same if isinstance(self._bias, GivenBias) else {}
 
     def _named(self, labels: TokenLabels) -> Dict[str, str]:
         """The metadata of the file, with the tokens of all calls, or of the first for which its header has room."""

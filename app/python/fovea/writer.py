@@ -208,6 +208,11 @@ class TensorMemory:
             self.arrays[name] = block._replace(data=memoryview(bytes(block.data)))
             self.header_length += len(_json({name: _entry(block.dtype, block.shape, LARGEST, LARGEST)}))
 
+    def take(self) -> Dict[str, Any]:
+        """The tensors that were written since the last time, which are no longer held here."""
+        taken, self.arrays, self.header_length = self.arrays, {}, 0
+        return taken
+
     def finish(self, metadata: Optional[Dict[str, str]] = None) -> None:
         self.metadata = metadata or {}
 

@@ -7,14 +7,22 @@
 #include "window/widgets/text.h"
 
 namespace fovea {
+namespace {
+
+constexpr Index most_letters = 9;  // of a layer's name beside the head
+
+}  // namespace
 
 HeadChooser::HeadChooser(Study& study, SessionEditor& editor) : study_(study), editor_(editor) {
   auto* column = make_inner<QVBoxLayout>(this);
   column->addWidget(make_heading("Heads"));
-  auto* row = make_inner<QHBoxLayout>();
-  add_field(*row, "&Layer", layer_ = new QComboBox, 0, 1);
-  add_field(*row, "&Head", head_ = new QSpinBox);
-  column->addLayout(row);
+  column->addLayout(fields_ = make_inner<QVBoxLayout>());
+  auto* layer = make_inner<QHBoxLayout>();
+  add_field(*layer, "&Layer", layer_ = new QComboBox, 0, 1);
+  auto* head = make_inner<QHBoxLayout>();
+  add_field(*head, "&Head", head_ = new QSpinBox);
+  fields_->addLayout(layer, 1);
+  fields_->addLayout(head);
   column->addWidget(elsewhere_ = make_note("The pictures are in a window of their own."));
   elsewhere_->hide();
   column->addWidget(pictures_ = make_pictures());
@@ -83,10 +91,15 @@ QWidget* HeadChooser::make_pictures() {
 void HeadChooser::set_source(const Source& source) {
   const QSignalBlocker quiet(layer_);
   layer_->clear();
-  for (const Layer& layer : source.layers)
+  bool is_wide = false;  // as in "decoder.layer0": the dock has no room for the head beside it
+  for (const Layer& layer : source.layers) {
     layer_->addItem(layer.name.empty() ? QString::number(layer_->count()) : to_qt(layer.name));
-  all_layers_->setVisible(source.layers.size() > 1);
-  const bool choice = source.layers.size() > 1 || source.layers.front().heads() > 1;
+    is_wide |= std::ssize(layer.name) > most_letters;
+  }
+  fields_->setDirection(is_wide ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+  const bool several = std::ssize(source.layers) + study_.layers_to_come() > 1;
+  all_layers_->setVisible(several);
+  const bool choice = several || source.layers.front().heads() > 1;
   if (!choice && window_) window_->close();
   setVisible(choice);
 }

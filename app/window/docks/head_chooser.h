@@ -10,6 +10,7 @@
 
 #include "window/docks/head_gallery.h"
 
+class QBoxLayout;
 class QToolButton;
 
 namespace fovea {
@@ -29,6 +30,7 @@ class HeadChooser : public QWidget {
 
   Study& study_;
   SessionEditor& editor_;
+  QBoxLayout* fields_;
   QComboBox *layer_, *order_, *bars_;
   QSpinBox* head_;
   QWidget* pictures_;  // with how they are sorted

@@ -91,7 +91,8 @@ void HeadGallery::set_bars(std::optional<std::size_t> measure) {
 }
 
 bool HeadGallery::fits_grid(const Source& source) const {
-  return !layer_ && order_ == HeadOrder::index && source.layers.size() > 1 &&
+  return !layer_ && order_ == HeadOrder::index &&
+         std::ssize(source.layers) + study_.layers_to_come() > 1 &&
          std::ranges::all_of(source.layers, [&](const Layer& layer) {
            return layer.heads() == source.layers.front().heads();
          });
@@ -208,13 +209,14 @@ void HeadGallery::lay_out(std::shared_ptr<const Source> source, std::vector<Head
   int columns = is_grid_ ? int(source->layers.front().heads()) : 1;
   QSize margins(0, 0);
   if (is_grid_) {
-    cells_.lay_out(source, heads, columns);  // headers are as wide as their numbers
+    const int to_come = int(study_.layers_to_come());
+    cells_.lay_out(source, heads, columns, to_come);  // headers are as wide as their numbers
     margins = {numbers(verticalHeader()).room().width(),
                numbers(horizontalHeader()).room().height()};
     verticalHeader()->setFixedWidth(margins.width());
     horizontalHeader()->setFixedHeight(margins.height());
     room -= margins;
-    const int rows = (all + columns - 1) / std::max(1, columns);
+    const int rows = cells_.rowCount();
     side_ = zoomed_ ? zoomed_
                     : std::clamp(std::min(room.width() / std::max(1, columns),
                                           room.height() / std::max(1, rows)),
@@ -439,11 +441,19 @@ void HeadGallery::draw_label(QPainter& painter, QRect box, const Head& head, boo
 
 void HeadGallery::draw(QPainter& painter, QRect cell, const QModelIndex& index) {
   const auto head = cells_.head_in(index);
-  if (!head) return;
   constexpr double dimmed = 0.4;
   const drawing::Style& style = window_style();
   const int gap = std::clamp(side_ / 8, 1, 6), before = gap / 2;
   QRect box = cell.adjusted(before, before, before - gap, before - gap);
+  if (!head) {
+    if (!is_grid_) return;
+    painter.fillRect(box, qcolor(style.raised));  // its layer is still to come
+    const auto old = pictures_.find({index.row(), index.column()});
+    if (old == pictures_.end() || old->second.image.isNull()) return;
+    painter.setOpacity(dimmed);
+    painter.drawImage(box, old->second.image);
+    return painter.setOpacity(1);
+  }
   const bool opened = *head == Head{study_.session().layer, study_.session().head};
   if (opened) {  // around the picture, whose colours may be those of the frame
     const int frame = side_ < 32 ? 2 : 3;

@@ -23,14 +23,22 @@ QStringList numbers_of(const Source& source) {
 
 }  // namespace
 
-void HeadGrid::lay_out(std::shared_ptr<const Source> source, std::vector<Head> heads, int columns) {
+// While layers come one by one, rows without heads get heads, and nothing else moves.
+void HeadGrid::lay_out(std::shared_ptr<const Source> source, std::vector<Head> heads, int columns,
+                       int rows_to_come) {
   const QStringList numbers = numbers_of(*source);
-  const bool same_shape =
-      heads.size() == heads_.size() && columns == columns_ && numbers == numbers_;
+  const qsizetype common = std::min(numbers.size(), numbers_.size());
+  const auto rows = [](std::size_t count, int wide, int more) {
+    return (int(count) + wide - 1) / wide + more;
+  };
+  const bool same_shape = rows(heads.size(), columns, rows_to_come) == rowCount() &&
+                          columns == columns_ && numbers.first(common) == numbers_.first(common) &&
+                          (heads.size() == heads_.size() || rows_to_come > 0 || rows_to_come_ > 0);
   if (!same_shape) beginResetModel();
   source_ = std::move(source);
   heads_ = std::move(heads);
   columns_ = columns;
+  rows_to_come_ = rows_to_come;
   numbers_ = numbers;
   if (!same_shape)
     endResetModel();
@@ -54,7 +62,7 @@ QString HeadGrid::number_of(Index layer) const {
 }
 
 int HeadGrid::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : (int(heads_.size()) + columns_ - 1) / columns_;
+  return parent.isValid() ? 0 : (int(heads_.size()) + columns_ - 1) / columns_ + rows_to_come_;
 }
 
 int HeadGrid::columnCount(const QModelIndex& parent) const {

@@ -15,8 +15,9 @@ class HeadGrid : public QAbstractTableModel {
   /// `bars`: what they show is a part of the captions.
   HeadGrid(Study& study, HeadBars& bars, QObject* parent)
       : QAbstractTableModel(parent), study_(study), bars_(bars) {}
-  /// The heads of a source, row by row.
-  void lay_out(std::shared_ptr<const Source> source, std::vector<Head> heads, int columns);
+  /// The heads of a source, row by row, before `rows_to_come` rows without heads.
+  void lay_out(std::shared_ptr<const Source> source, std::vector<Head> heads, int columns,
+               int rows_to_come = 0);
   const std::shared_ptr<const Source>& source() const { return source_; }
   const std::vector<Head>& heads() const { return heads_; }
   QModelIndex cell(int place) const { return index(place / columns_, place % columns_); }
@@ -40,7 +41,7 @@ class HeadGrid : public QAbstractTableModel {
   HeadBars& bars_;
   std::shared_ptr<const Source> source_;
   std::vector<Head> heads_;
-  int columns_ = 1;
+  int columns_ = 1, rows_to_come_ = 0;
   QStringList numbers_;  // of layers
 };
 

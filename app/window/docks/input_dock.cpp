@@ -1,5 +1,6 @@
 #include <QComboBox>
 #include <QFileInfo>
+#include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QScreen>
 #include <QSignalBlocker>
@@ -110,6 +111,7 @@ class InputDock : public QWidget {
     text_note_->setObjectName("model_text_note");
     text_note_->setProperty("style", "warning");
     text_note_->hide();
+    column->addWidget(decoder_row_ = make_decoder_field());
     column->addWidget(patch_chooser_ = make_patch_chooser());
     column->addWidget(head_chooser_ = new HeadChooser(study_, editor_));
     column->addWidget(sequence_heading_ = make_heading("Tokens"));
@@ -142,6 +144,11 @@ class InputDock : public QWidget {
       for (SequenceView* view : {sequence_, keys_}) view->continue_source(study_.source());
       set_text_or_hide(*warning_, warnings_of(*study_.source()));
     });
+    connect(&study, &Study::source_grew, this, [this] {
+      for (SequenceView* view : {sequence_, keys_}) view->continue_source(study_.source());
+      head_chooser_->set_source(*study_.source());
+      set_text_or_hide(*warning_, warnings_of(*study_.source()));
+    });
     connect(&study, &Study::cards_changed, this, &InputDock::show_conditions);
     connect(&study, &Study::row_read, this, [this](const auto& row) {
       row_ = row;
@@ -170,12 +177,37 @@ class InputDock : public QWidget {
       set_text_or_hide(*text_note_, text.size() > most_text ? too_long : QString());
       text.truncate(most_text);
       if (!source || !is_model_address(source->path) || text.trimmed().isEmpty()) return;
-      ModelAddress address = parse_model_address(source->path);
+      ModelAddress address = wanted_address(*source);
       address.input.reset();
       address.text = text.toStdString();
       editor_.choose_input(to_text(address));
     });
     return field;
+  }
+
+  /// What the model reads, or will read next.
+  ModelAddress wanted_address(const Source& source) const {
+    const std::string& wanted = study_.wanted_session().source;
+    return parse_model_address(is_model_address(wanted) ? wanted : source.path);
+  }
+
+  /// What the decoder of a model reads that has an encoder, too.
+  QWidget* make_decoder_field() {
+    auto* row = new QWidget;
+    add_field(*make_inner<QHBoxLayout>(row), "&Decoder", decoder_ = new QLineEdit, 0, 1);
+    decoder_->setObjectName("decoder_text");
+    decoder_->setPlaceholderText("reads what the model writes");
+    decoder_->setToolTip("A text for the decoder in place of what the model writes");
+    row->hide();
+    connect(decoder_, &QLineEdit::textEdited, this, [this](const QString& text) {
+      const auto source = study_.source();
+      if (!source || !is_model_address(source->path)) return;
+      ModelAddress address = wanted_address(*source);
+      address.decoder_text.reset();
+      if (!text.trimmed().isEmpty()) address.decoder_text = text.toStdString();
+      editor_.choose_input(to_text(address));
+    });
+    return row;
   }
 
   /// Shows the text of the session if it is another one than before, and none is being read. A
@@ -184,10 +216,18 @@ class InputDock : public QWidget {
     const bool reads_text = is_model_address(source.path) && !source.picture;
     text_->setVisible(reads_text);
     if (!reads_text) text_note_->hide();
+    decoder_row_->setVisible(reads_text &&
+                             std::ranges::any_of(source.layers, [](const Layer& layer) {
+                               return layer.name.starts_with("decoder.");
+                             }));
     if (!reads_text || study_.opening() || study_.session().source == text_of_) return;
     text_of_ = study_.session().source;
     if (!is_model_address(text_of_)) return;
-    const QString text = text_read(source, parse_model_address(text_of_));
+    const ModelAddress address = parse_model_address(text_of_);
+    if (const QString decoder = to_qt(address.decoder_text.value_or(""));
+        decoder_->text() != decoder)
+      decoder_->setText(decoder);
+    const QString text = text_read(source, address);
     if (text == text_->toPlainText().left(most_text)) return;
     const QSignalBlocker quiet(text_);
     text_->setPlainText(text);
@@ -290,12 +330,13 @@ class InputDock : public QWidget {
   Study& study_;
   SessionEditor& editor_;
   QPlainTextEdit* text_;
+  QLineEdit* decoder_;
   QLabel* text_note_;
   std::string text_of_;  // the address of the text that the field was last given
   QLabel *name_, *facts_, *conditions_, *mask_warning_, *warning_, *content_, *sequence_heading_,
       *keys_heading_, *query_note_;
   Fold* facts_fold_;
-  QWidget *contents_, *patch_chooser_;
+  QWidget *contents_, *decoder_row_, *patch_chooser_;
   HeadChooser* head_chooser_;
   QComboBox* shade_;
   std::shared_ptr<const RowReading> row_;
