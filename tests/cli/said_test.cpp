@@ -1,6 +1,8 @@
 // All that commands print, as text, JSON and CSV, with all messages of wrong command lines, against
 // what is kept in tests/cli/said.
+#include <filesystem>
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include "cli/option_words.h"
@@ -16,7 +18,7 @@ const std::string heads = "synthetic:clusters?n=48&d=8&heads=2&seed=1";
 
 /// Times, numbers of runs and their ratios, which are of a moment.
 bool is_timing(const std::string& line) {
-  static const std::regex timing("^ *(plan|apply|upload|total|speed-up|exact attention|time)  ");
+  static const std::regex timing("^ *(plan|apply|upload|total|speed-up|exact attention|time)  |^[0-9]+ %| × \\(");
   return std::regex_search(line, timing);
 }
 
@@ -50,6 +52,23 @@ std::string masked(std::string text, const std::vector<std::string>& folders) {
   return std::regex_replace(text, processors, "CPU #");
 }
 
+/// The words of a page, without pictures, styles and tags.
+std::string words_of_page(const std::string& page) {
+  std::string words;
+  for (std::size_t at = 0; at < page.size();) {
+    const std::size_t tag = page.find('<', at);
+    words += page.substr(at, tag - at) + "\n";
+    if (tag == page.npos) break;
+    std::string end = ">";
+    for (const char* inner : {"style", "script", "svg"})
+      if (page.compare(tag + 1, std::string(inner).size(), inner) == 0 && !page.starts_with("<?xml"))
+        end = "</" + std::string(inner) + ">";
+    const std::size_t past = page.find(end, tag);
+    at = past == page.npos ? page.size() : past + end.size();
+  }
+  return words;
+}
+
 class Said {
  public:
   explicit Said(std::vector<std::string> folders) : folders_(std::move(folders)) {
@@ -72,13 +91,25 @@ class Said {
     lines_.push_back("-");
     put(ended.err);
   }
+  /// The values of a JSON file, or the words of a page.
+  void file(const std::string& path) {
+    lines_.push_back("file " + masked(path, folders_));
+    const std::string text = read_bytes(path);
+    if (json::accept(text)) {
+      std::vector<std::string> values;
+      flatten(values, "", json::parse(text));
+      for (const std::string& value : values) lines_.push_back(masked(value, folders_));
+      return;
+    }
+    put(words_of_page(text));
+  }
   void check(const std::string& name) const { check_kept("cli/said/" + name + ".txt", lines_); }
 
  private:
   void put(const std::string& text) {
     std::istringstream in(text);
     for (std::string line; std::getline(in, line);)
-      if (line.find('\r') == line.npos && !is_timing(line)) lines_.push_back(masked(line, folders_));  // no progress
+      if (!line.empty() && line.find('\r') == line.npos && !is_timing(line)) lines_.push_back(masked(line, folders_));  // no progress
   }
   std::vector<std::string> folders_, lines_;
 };
@@ -149,6 +180,53 @@ TEST_CASE("what commands print of texts, models and variants is as it was") {
     said.run(joined(command, {"--json"}));
   }
   said.check("models");
+}
+
+TEST_CASE("what figures' numbers, reports and tables hold is as it was") {
+  const TemporaryDirectory folder;
+  Said said({folder.path()});
+  const std::string numbers = folder / "f.json", report = folder / "r.html", figure = folder / "f.svg";
+  const Words variants{"--variant", "h1d", "--variant", "tf", "--variant", "moba", "--causal"};
+  Words render = joined({"render", heads, "-o", figure, "--data", numbers, "--no-session"}, variants);
+  for (const char* view : {"heatmap", "error", "tiles", "mask", "selection", "reach", "rank", "level", "spread",
+                           "tree", "row", "output", "cost"})
+    render = joined(render, {"--view", view});
+  said.run(render);
+  said.file(numbers);
+  said.file(figure);
+  for (const char* view : {"error", "row", "tree", "cost"}) {
+    const std::string table = folder / "one.csv";
+    said.run({"render", heads, "--variant", "tf", "--view", view, "-o", figure, "--data", table});
+    if (std::filesystem::exists(table)) said.file(table);
+    std::filesystem::remove(table);
+  }
+  said.run(joined({"report", heads, "-o", report}, variants));
+  said.file(report);
+  said.run({"report", FOVEA_ASSETS "/text/fovea.txt", "--content", "--variant", "window", "-o", report});
+  said.file(report);
+  said.check("files");
+}
+
+TEST_CASE("the numbers of papers are as they were") {
+  Said said({});
+  for (const char* figure : {"rank-map", "hierarchy-cost", "sparse-patterns", "summary-columns", "exact-tree",
+                             "sampled-sums", "column-spread", "gradient-norms", "leaf-distributions"})
+    said.run({"paper", figure, "--json"});
+  said.check("papers");
+}
+
+TEST_CASE("what commands print of captures of models is as it was") {
+  Said said({FOVEA_TESTS});
+  const TemporaryDirectory folder;
+  for (const auto& entry : std::set<std::filesystem::path>(std::filesystem::directory_iterator(FOVEA_TESTS "/captures"),
+                                                           std::filesystem::directory_iterator()))
+    if (entry.extension() == ".safetensors") {
+      said.run({"info", entry.string()});
+      said.run({"info", entry.string(), "--json"});
+      said.run({"compute", entry.string(), "--variant", "exact", "--head", "0"});
+      said.run({"compute", entry.string(), "--variant", "imported", "--head", "0", "--json"});
+    }
+  said.check("captures");
 }
 
 TEST_CASE("what a sweep prints and writes is as it was") {

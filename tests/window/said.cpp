@@ -21,13 +21,6 @@
 namespace fovea::test {
 namespace {
 
-using Lines = std::vector<std::string>;
-
-void add(Lines& to, const std::string& title, const Lines& lines) {
-  to.push_back("== " + title);
-  to.insert(to.end(), lines.begin(), lines.end());
-}
-
 /// What is new in each state.
 class Changes {
  public:
@@ -113,6 +106,16 @@ TEST_CASE("what docks, bars and menus say of an image is as it was") {
 
 TEST_CASE("what docks, bars and menus say of an attention matrix is as it was") {
   say_of("matrix", "synthetic:hmatrix?n=64");
+}
+
+TEST_CASE("what docks, bars and menus say of captured heads is as it was") {
+  say_of("captured", assets + "/minilm/minilm-l6.safetensors");
+}
+
+TEST_CASE("what docks, bars and menus say of keys of their own and of given masks is as it was") {
+  const QString captures = FOVEA_TESTS "/captures/";
+  for (const char* name : {"whisper_cross", "masks", "gemma2", "gpt_oss", "mamba2"})
+    say_of(name, captures + name + ".safetensors");
 }
 
 TEST_CASE("what docks and menus say of the text that a model reads is as it was") {

@@ -14,9 +14,6 @@
 #include <QMainWindow>
 #include <QMenu>
 #include <QMenuBar>
-#include <QPaintEngine>
-#include <QPainter>
-#include <QPainterPath>
 #include <QPlainTextEdit>
 #include <QProgressBar>
 #include <QRegularExpression>
@@ -29,6 +26,7 @@
 #include <algorithm>
 
 #include "kept_lines.h"
+#include "painted_notes.h"
 
 namespace fovea::test {
 namespace {
@@ -100,7 +98,7 @@ void put_own(QStringList& parts, const QWidget* widget) {
   }
 }
 
-void put_cells(std::vector<std::string>& lines, const QAbstractItemView& view) {
+void put_cells(Lines& lines, const QAbstractItemView& view) {
   const QAbstractItemModel* model = view.model();
   if (!model) return;
   const auto header = [&](Qt::Orientation side, int count) {
@@ -134,7 +132,7 @@ void put_cells(std::vector<std::string>& lines, const QAbstractItemView& view) {
   }
 }
 
-void put_menu(std::vector<std::string>& lines, QMenu& menu, const QString& indent) {
+void put_menu(Lines& lines, QMenu& menu, const QString& indent) {
   emit menu.aboutToShow();
   for (const QAction* entry : menu.actions()) {
     if (entry->isSeparator()) {
@@ -154,83 +152,6 @@ void put_menu(std::vector<std::string>& lines, QMenu& menu, const QString& inden
   }
 }
 
-/// Writes down what is painted.
-class Notes : public QPaintEngine {
- public:
-  Notes() : QPaintEngine(QPaintEngine::AllFeatures) {}
-  bool begin(QPaintDevice*) override { return true; }
-  bool end() override { return true; }
-  void updateState(const QPaintEngineState&) override {}
-  Type type() const override { return QPaintEngine::User; }
-  void drawPath(const QPainterPath& path) override {
-    note("path " + ink(), path.boundingRect());
-  }
-  void drawPolygon(const QPointF* points, int count, PolygonDrawMode mode) override {
-    const QPolygonF all(QList<QPointF>(points, points + count));
-    note((mode == PolylineMode ? "line " : "shape ") + ink(), all.boundingRect());
-  }
-  void drawImage(const QRectF& where, const QImage&, const QRectF&, Qt::ImageConversionFlags) override {
-    note("image", where);
-  }
-  void drawPixmap(const QRectF& where, const QPixmap&, const QRectF&) override {
-    note("image", where);
-  }
-  void drawTextItem(const QPointF& at, const QTextItem& item) override {
-    note("words \"" + one_line(item.text()) + "\" " + painter()->pen().color().name(), {at, QSizeF()});
-  }
-  std::vector<std::string> lines;
-
- private:
-  QString ink() const {
-    const QPen pen = painter()->pen();
-    const QBrush brush = painter()->brush();
-    QString out;
-    if (pen.style() != Qt::NoPen) out += pen.color().name(QColor::HexArgb) + QString(" %1").arg(pen.widthF());
-    if (brush.style() != Qt::NoBrush) out += " in " + brush.color().name(QColor::HexArgb);
-    return out;
-  }
-  void note(const QString& what, const QRectF& where) {
-    const QRectF box = painter()->combinedTransform().mapRect(where);
-    const auto tens = [](double pixels) { return QString::number(std::max(pixels, -10.0) / 10 + 1, 'f', 1); };
-    lines.push_back(QString("%1 at %2 %3 to %4 %5")
-                        .arg(what, tens(box.left()), tens(box.top()), tens(box.right()), tens(box.bottom()))
-                        .toStdString());
-  }
-};
-
-class Paper : public QPaintDevice {
- public:
-  Paper(Notes& notes, QSize size) : notes_(notes), size_(size) {}
-  QPaintEngine* paintEngine() const override { return &notes_; }
-
- protected:
-  int metric(PaintDeviceMetric which) const override {
-    switch (which) {
-      case PdmWidth:
-        return size_.width();
-      case PdmHeight:
-        return size_.height();
-      case PdmDpiX:
-      case PdmDpiY:
-      case PdmPhysicalDpiX:
-      case PdmPhysicalDpiY:
-        return 96;
-      case PdmDepth:
-        return 32;
-      case PdmDevicePixelRatio:
-        return 1;
-      case PdmDevicePixelRatioScaled:
-        return int(devicePixelRatioFScale());
-      default:
-        return 0;
-    }
-  }
-
- private:
-  Notes& notes_;
-  QSize size_;
-};
-
 bool is_inner(const QWidget* widget) {
   return widget->objectName().startsWith("qt_") || qobject_cast<const QScrollBar*>(widget) ||
          qobject_cast<const QHeaderView*>(widget) || qobject_cast<const QMenu*>(widget) ||
@@ -238,7 +159,7 @@ bool is_inner(const QWidget* widget) {
                                      qobject_cast<const QComboBox*>(widget->parentWidget())));
 }
 
-void put_widget(std::vector<std::string>& lines, const QWidget* widget, const QWidget& root) {
+void put_widget(Lines& lines, const QWidget* widget, const QWidget& root) {
   if (!widget->isVisibleTo(&root) && widget != &root) return;
   if (is_inner(widget) || qobject_cast<const QStatusBar*>(widget)) return;
   QStringList parts;
@@ -264,14 +185,19 @@ void put_widget(std::vector<std::string>& lines, const QWidget* widget, const QW
 
 }  // namespace
 
-std::vector<std::string> said_by(const QWidget& root) {
-  std::vector<std::string> lines;
+void add(Lines& to, const std::string& title, const Lines& lines) {
+  to.push_back("== " + title);
+  to.insert(to.end(), lines.begin(), lines.end());
+}
+
+Lines said_by(const QWidget& root) {
+  Lines lines;
   put_widget(lines, &root, root);
   return lines;
 }
 
-std::vector<std::string> menus_of(const QWidget& window) {
-  std::vector<std::string> lines;
+Lines menus_of(const QWidget& window) {
+  Lines lines;
   for (const QAction* entry : static_cast<const QMainWindow&>(window).menuBar()->actions()) {
     lines.push_back(one_line(entry->text()).toStdString());
     if (entry->menu()) put_menu(lines, *entry->menu(), "  ");
@@ -279,12 +205,14 @@ std::vector<std::string> menus_of(const QWidget& window) {
   return lines;
 }
 
-std::vector<std::string> painted_by(QWidget& widget, QSize size) {
+Lines painted_by(QWidget& widget, QSize size) {
   widget.resize(size);
-  Notes notes;
-  Paper paper(notes, size);
-  widget.render(&paper, {}, {}, QWidget::DrawWindowBackground);
-  return notes.lines;
+  PaintedNotes notes;
+  PaperForNotes paper(notes, size, 96);
+  widget.render(&paper, {}, {}, QWidget::DrawWindowBackground | QWidget::DrawChildren);
+  Lines lines;
+  for (const std::string& line : notes.lines) lines.push_back(one_line(QString::fromStdString(line)).toStdString());
+  return lines;
 }
 
 }  // namespace fovea::test

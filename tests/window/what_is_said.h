@@ -8,14 +8,19 @@
 
 namespace fovea::test {
 
+using Lines = std::vector<std::string>;
+
+/// Adds lines below a title.
+void add(Lines& to, const std::string& title, const Lines& lines);
+
 /// A line for each control in `root` that is not hidden, and for each cell of a table. What
 /// differs from machine to machine stands as "#": times, devices and folders.
-std::vector<std::string> said_by(const QWidget& root);
+Lines said_by(const QWidget& root);
 
 /// A line for each entry of each menu of the bar, after the menus were told that they open.
-std::vector<std::string> menus_of(const QWidget& window);
+Lines menus_of(const QWidget& window);
 
 /// A line for each shape and word that the widget paints in this size, in tens of pixels.
-std::vector<std::string> painted_by(QWidget& widget, QSize size);
+Lines painted_by(QWidget& widget, QSize size);
 
 }  // namespace fovea::test
