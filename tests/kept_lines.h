@@ -38,8 +38,7 @@ inline bool same_number(const std::string& a, const std::string& b) {
   if (std::max(x, y) < 1e-5) return true;
   const auto step = [](const std::string& text) {
     const std::size_t point = text.find('.'), power = text.find('e');
-    const double digits =
-        point == text.npos ? 0 : double(std::min(power, text.size()) - point - 1);
+    const double digits = point == text.npos ? 0 : double(std::min(power, text.size()) - point - 1);
     return std::pow(10, (power == text.npos ? 0 : std::stod(text.substr(power + 1))) - digits);
   };
   constexpr double relative = 1e-4;

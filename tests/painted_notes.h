@@ -1,5 +1,5 @@
-// PaintedNotes are lines for everything that a QPainter paints: in which colours, and where, in tens of
-// units with a decimal.
+// PaintedNotes are lines for everything that a QPainter paints: in which colours, and where, in
+// tens of units with a decimal.
 #pragma once
 
 #include <QPaintDevice>
@@ -20,14 +20,13 @@ class PaintedNotes : public QPaintEngine {
   bool end() override { return true; }
   void updateState(const QPaintEngineState&) override {}
   Type type() const override { return QPaintEngine::User; }
-  void drawPath(const QPainterPath& path) override {
-    note("path " + ink(), path.boundingRect());
-  }
+  void drawPath(const QPainterPath& path) override { note("path " + ink(), path.boundingRect()); }
   void drawPolygon(const QPointF* points, int count, PolygonDrawMode mode) override {
     const QPolygonF all(QList<QPointF>(points, points + count));
     note((mode == PolylineMode ? "line " : "shape ") + ink(), all.boundingRect());
   }
-  void drawImage(const QRectF& where, const QImage&, const QRectF&, Qt::ImageConversionFlags) override {
+  void drawImage(const QRectF& where, const QImage&, const QRectF&,
+                 Qt::ImageConversionFlags) override {
     note("image", where);
   }
   void drawPixmap(const QRectF& where, const QPixmap&, const QRectF&) override {
@@ -43,16 +42,20 @@ class PaintedNotes : public QPaintEngine {
     const QPen pen = painter()->pen();
     const QBrush brush = painter()->brush();
     QString out;
-    if (pen.style() != Qt::NoPen) out += pen.color().name(QColor::HexArgb) + QString(" %1").arg(pen.widthF());
+    if (pen.style() != Qt::NoPen)
+      out += pen.color().name(QColor::HexArgb) + QString(" %1").arg(pen.widthF());
     if (brush.style() != Qt::NoBrush) out += " in " + brush.color().name(QColor::HexArgb);
     return out;
   }
   void note(const QString& what, const QRectF& where) {
     const QRectF box = painter()->combinedTransform().mapRect(where);
-    const auto tens = [](double pixels) { return QString::number(std::max(pixels, -10.0) / 10 + 1, 'f', 1); };
-    lines.push_back(QString("%1 at %2 %3 to %4 %5")
-                        .arg(what, tens(box.left()), tens(box.top()), tens(box.right()), tens(box.bottom()))
-                        .toStdString());
+    const auto tens = [](double pixels) {
+      return QString::number(std::max(pixels, -10.0) / 10 + 1, 'f', 1);
+    };
+    lines.push_back(
+        QString("%1 at %2 %3 to %4 %5")
+            .arg(what, tens(box.left()), tens(box.top()), tens(box.right()), tens(box.bottom()))
+            .toStdString());
   }
 };
 

@@ -1,4 +1,5 @@
-// What the canvas asks for by each gesture at many places, against what is kept in tests/canvas/kept.
+// What the canvas asks for by each gesture at many places, against what is kept in
+// tests/canvas/kept.
 #include <QClipboard>
 #include <QGuiApplication>
 #include <functional>
@@ -22,21 +23,27 @@ class Requests {
     const auto number = [](auto value) { return " " + std::to_string(value); };
     const auto range = [=](IndexRange r) { return number(r.begin) + " to" + number(r.end); };
     QObject::connect(&c, &Canvas::viewport_requested, [=](Viewport v) {
-      put("viewport" + number(v.row_begin) + number(v.row_end) + number(v.col_begin) + number(v.col_end));
+      put("viewport" + number(v.row_begin) + number(v.row_end) + number(v.col_begin) +
+          number(v.col_end));
     });
     QObject::connect(&c, &Canvas::hovered, [=](Index query, Index key, int column, int view) {
       put("hovered" + number(query) + number(key) + number(column) + number(view));
     });
-    QObject::connect(&c, &Canvas::query_pinned, [=](Index query) { put("pinned" + number(query)); });
+    QObject::connect(&c, &Canvas::query_pinned,
+                     [=](Index query) { put("pinned" + number(query)); });
     QObject::connect(&c, &Canvas::rectangle_selected, [=](IndexRange rows, IndexRange cols) {
       put("selected" + range(rows) + range(cols));
     });
-    QObject::connect(&c, &Canvas::column_chosen, [=](int column) { put("column" + number(column)); });
-    QObject::connect(&c, &Canvas::column_moved, [=](int from, int to) { put("moved" + number(from) + number(to)); });
-    QObject::connect(&c, &Canvas::comparison_requested, [=](const std::optional<Comparison>& comparison) {
-      put(comparison ? "compare" + number(comparison->column) + number(comparison->with) + number(int(comparison->mode))
-                     : "compare nothing");
-    });
+    QObject::connect(&c, &Canvas::column_chosen,
+                     [=](int column) { put("column" + number(column)); });
+    QObject::connect(&c, &Canvas::column_moved,
+                     [=](int from, int to) { put("moved" + number(from) + number(to)); });
+    QObject::connect(&c, &Canvas::comparison_requested,
+                     [=](const std::optional<Comparison>& comparison) {
+                       put(comparison ? "compare" + number(comparison->column) +
+                                            number(comparison->with) + number(int(comparison->mode))
+                                      : "compare nothing");
+                     });
     QObject::connect(&c, &Canvas::leaves_chosen, [=](int column, IndexRange leaves) {
       put("leaves" + number(column) + range(leaves));
     });
@@ -44,23 +51,27 @@ class Requests {
       put("block" + number(column) + number(query) + number(key));
     });
     QObject::connect(&c, &Canvas::settings_requested, [=, this](const ViewSettings& settings) {
-      std::string text = "settings norm" + number(int(settings.norm)) + " shared" + number(settings.shared_range);
+      std::string text =
+          "settings norm" + number(int(settings.norm)) + " shared" + number(settings.shared_range);
       for (const std::string& hidden : settings.hidden) text += " hidden " + hidden;
-      for (const ColourRange& one : settings.ranges) text += " range" + number(one.column) + number(one.low) + number(one.high);
+      for (const ColourRange& one : settings.ranges)
+        text += " range" + number(one.column) + number(one.low) + number(one.high);
       for (const auto& [id, value] : settings.own) text += " " + id;
       put(text);
       model_ = std::make_shared<CanvasModel>(*model_);
       model_->settings = settings;
       shown_.canvas.set_model(model_);
     });
-    QObject::connect(&c, &Canvas::view_requested, [=](int row, View view) { put("view" + number(row) + " " + to_text(view)); });
+    QObject::connect(&c, &Canvas::view_requested,
+                     [=](int row, View view) { put("view" + number(row) + " " + to_text(view)); });
     QObject::connect(&c, &Canvas::row_settings_requested, [=](int row, QPointF at) {
       put("row settings" + number(row) + number(at.x()) + number(at.y()));
     });
     QObject::connect(&c, &Canvas::parameters_requested, [=](int column, QPointF at) {
       put("parameters" + number(column) + number(at.x()) + number(at.y()));
     });
-    QObject::connect(&c, &Canvas::action_requested, [=](const QString& name) { put("action " + name.toStdString()); });
+    QObject::connect(&c, &Canvas::action_requested,
+                     [=](const QString& name) { put("action " + name.toStdString()); });
     QObject::connect(&c, &Canvas::sight_changed, [=](IndexRange rows, IndexRange columns) {
       put("sight" + range(rows) + range(columns));
     });
@@ -85,14 +96,16 @@ class Requests {
     QTest::mouseMove(&shown_.canvas, at);
     draw();
   }
-  void click(QPoint at, Qt::MouseButton button = Qt::LeftButton, Qt::KeyboardModifiers modifiers = {}) {
+  void click(QPoint at, Qt::MouseButton button = Qt::LeftButton,
+             Qt::KeyboardModifiers modifiers = {}) {
     move(at);
     QTest::mousePress(&shown_.canvas, button, modifiers, at);
     draw();
     QTest::mouseRelease(&shown_.canvas, button, modifiers, at);
     draw();
   }
-  void drag(QPoint from, QPoint to, Qt::MouseButton button = Qt::LeftButton, Qt::KeyboardModifiers modifiers = {}) {
+  void drag(QPoint from, QPoint to, Qt::MouseButton button = Qt::LeftButton,
+            Qt::KeyboardModifiers modifiers = {}) {
     move(from);
     QTest::mousePress(&shown_.canvas, button, modifiers, from);
     draw();
@@ -104,7 +117,8 @@ class Requests {
     draw();
   }
   void turn(QPoint at, QPoint angle, Qt::KeyboardModifiers modifiers = {}) {
-    QWheelEvent event(at, shown_.canvas.mapToGlobal(at), {}, angle, Qt::NoButton, modifiers, Qt::NoScrollPhase, false);
+    QWheelEvent event(at, shown_.canvas.mapToGlobal(at), {}, angle, Qt::NoButton, modifiers,
+                      Qt::NoScrollPhase, false);
     QCoreApplication::sendEvent(&shown_.canvas, &event);
     draw();
   }
@@ -151,7 +165,8 @@ TEST_CASE("what headers, titles of rows, bars and the edges of the canvas ask fo
   auto model = matrix_model(64, 3);
   for (int c = 0; c < 3; ++c) {
     model->column_notes.push_back("note " + std::to_string(c));
-    model->column_figures.push_back(ColumnFigures{.parameters = "block 16", .error = 0.2, .error_name = "error", .cost = 0.5});
+    model->column_figures.push_back(
+        ColumnFigures{.parameters = "block 16", .error = 0.2, .error_name = "error", .cost = 0.5});
   }
   Requests requests(model);
   const QRect all = requests.shown().canvas.rect();

@@ -1,5 +1,5 @@
-// Everything that frames of the canvas draw, against what is kept in tests/canvas/kept. No window is
-// needed.
+// Everything that frames of the canvas draw, against what is kept in tests/canvas/kept. No window
+// is needed.
 #include "canvas/scene.h"
 #include "drawing/noting_ink.h"
 #include "figure/panels.h"
@@ -17,15 +17,18 @@ using Lines = std::vector<std::string>;
 class Frames {
  public:
   void add(const std::string& title, const CanvasModel& model,
-           const std::function<void(canvas::Scene&)>& change = {}, drawing::Point size = {1000, 700}) {
+           const std::function<void(canvas::Scene&)>& change = {},
+           drawing::Point size = {1000, 700}) {
     canvas::PreparedPanels prepared;
     for (const auto& row : model.cells)
       for (const CanvasCell& cell : row)
         if (cell.panel) prepared.try_emplace(cell.panel, *cell.panel);
     ViewSettings settings = model.settings;
-    canvas::Scene scene{.model = model, .settings = settings, .fonts = letters_.fonts, .prepared = prepared};
+    canvas::Scene scene{
+        .model = model, .settings = settings, .fonts = letters_.fonts, .prepared = prepared};
     for (int row = 0; row < std::ssize(model.views); ++row) scene.rows.push_back(row);
-    for (int column = 0; column < std::ssize(model.column_titles); ++column) scene.columns.push_back(column);
+    for (int column = 0; column < std::ssize(model.column_titles); ++column)
+      scene.columns.push_back(column);
     if (change) change(scene);
     scene.lay_out(size);
     lines_.push_back("== " + title);
@@ -37,7 +40,8 @@ class Frames {
         const drawing::Rect place = scene.grid.panel(row, column);
         for (const double share : {0.31, 0.77}) {
           if (share > 0.5 && lines_.size() > most_lines) continue;
-          const drawing::Point at{place.x + share * place.width, place.y + (1.02 - share) * place.height};
+          const drawing::Point at{place.x + share * place.width,
+                                  place.y + (1.02 - share) * place.height};
           scene.pointer = scene.point_at(at);
           point(scene, at);
         }
@@ -48,11 +52,14 @@ class Frames {
       scene.pointer = scene.point_at(at);
       point(scene, at);
       const auto place = parameters_place(scene, column);
-      lines_.push_back("note \"" + scene.note(column) + "\", subtitle \"" + scene.subtitle(column) + "\", " +
+      lines_.push_back("note \"" + scene.note(column) + "\", subtitle \"" + scene.subtitle(column) +
+                       "\", " +
                        (place ? "parameters at " + std::to_string(place->x) : "no parameters"));
     }
   }
-  void check(const std::string& name) const { test::check_kept("canvas/kept/" + name + ".txt", lines_); }
+  void check(const std::string& name) const {
+    test::check_kept("canvas/kept/" + name + ".txt", lines_);
+  }
 
  private:
   void point(const canvas::Scene& scene, drawing::Point at) {
@@ -62,7 +69,8 @@ class Frames {
                        std::to_string(p.leaves.begin) + " " + std::to_string(p.leaves.end);
     if (p.row >= 0) {
       line += " value " + value_at_pointer(scene, p.row, p.column) + " strip " +
-              row_strip_words(scene, p.row, p.column) + " pooling " + scene.pooling(p.row, p.column);
+              row_strip_words(scene, p.row, p.column) + " pooling " +
+              scene.pooling(p.row, p.column);
     }
     lines_.push_back(line + " words " + words_at_pointer(scene));
     drawing::NotingInk ink(letters_.fonts, drawing::screen_style(true));
@@ -70,7 +78,7 @@ class Frames {
     lines_.insert(lines_.end(), ink.lines.begin(), ink.lines.end());
   }
 
-  // Of a file, until a frame has one place a panel.
+  // As many lines of a file have two places a panel, those after them one.
   static constexpr std::size_t most_lines = 1500;
 
   ScreenLetters letters_;
@@ -83,12 +91,13 @@ CanvasModel full_model() {
   for (int c = 0; c < 4; ++c) {
     model.column_notes.push_back("note " + std::to_string(c));
     model.column_figures.push_back(
-        c == 0 ? std::nullopt
-               : std::optional(ColumnFigures{.parameters = "block 16, banded, seed 3",
-                                             .error = 0.4 * c,
-                                             .error_name = "relative output error",
-                                             .tree_learned_on = c == 2 ? "another head" : "",
-                                             .cost = c == 3 ? std::nullopt : std::optional(0.3 * c)}));
+        c == 0
+            ? std::nullopt
+            : std::optional(ColumnFigures{.parameters = "block 16, banded, seed 3",
+                                          .error = 0.4 * c,
+                                          .error_name = "relative output error",
+                                          .tree_learned_on = c == 2 ? "another head" : "",
+                                          .cost = c == 3 ? std::nullopt : std::optional(0.3 * c)}));
     for (auto& row : model.cells)
       row[std::size_t(c)].token_errors =
           std::make_shared<const std::vector<float>>(std::vector<float>(64, 0.1f * float(c)));
@@ -105,8 +114,13 @@ TEST_CASE("frames of matrices are drawn as they were, with marks, cards and head
   Frames frames;
   CanvasModel model = full_model();
   frames.add("all", model);
-  frames.add("light and low", [&] { CanvasModel light = model; light.dark = false; return light; }(), {},
-             {760, 300});
+  frames.add("light and low",
+             [&] {
+               CanvasModel light = model;
+               light.dark = false;
+               return light;
+             }(),
+             {}, {760, 300});
   model.viewport = {5.5, 41.25, 12, 60};
   frames.add("a part, scrolled", model, [](canvas::Scene& scene) {
     scene.panel_size = {.all_columns = true, .factor = 1.6};
@@ -115,16 +129,17 @@ TEST_CASE("frames of matrices are drawn as they were, with marks, cards and head
     scene.dragged = {IndexRange{8, 12}, IndexRange{14, 40}};
     scene.dragged_column = {1, 620};
   });
-  frames.add("one row", model, [](canvas::Scene& scene) { scene.rows = {1}, scene.columns = {3, 1}; });
+  frames.add("one row", model, [](canvas::Scene& scene) {
+    scene.rows = {1}, scene.columns = {3, 1};
+  });
   frames.add("enlarged", model, [](canvas::Scene& scene) {
     scene.rows = {0}, scene.columns = {1}, scene.enlarged = true;
   });
   for (const ComparisonMode mode : all_comparison_modes)
     for (const bool other : {false, true}) {
       model.comparison = {.column = 1, .with = other ? 0 : 2, .mode = mode};
-      frames.add("compared", model, [&](canvas::Scene& scene) {
-        scene.border = 0.3, scene.shows_other = other;
-      });
+      frames.add("compared", model,
+                 [&](canvas::Scene& scene) { scene.border = 0.3, scene.shows_other = other; });
     }
   model.comparison.reset();
   model.settings.shared_range = false;
@@ -147,14 +162,18 @@ TEST_CASE("frames of each kind of panel and state are drawn as they were") {
   }
   all.held = {false, true, false};
   all.causal = true;
-  frames.add("every kind", all, [](canvas::Scene& scene) {
-    scene.chosen_leaves = {1, IndexRange{2, 5}};
-  }, {1100, 900});
+  frames.add("every kind", all,
+             [](canvas::Scene& scene) {
+               scene.chosen_leaves = {1, IndexRange{2, 5}};
+             },
+             {1100, 900});
   for (std::size_t row = 0; row < all.views.size(); ++row)
-    frames.add("kind " + std::to_string(row), all, [&](canvas::Scene& scene) {
-      scene.rows = {int(row)}, scene.columns = {0};
-      scene.chosen_leaves = {0, IndexRange{1, 3}};
-    }, {420, 460});
+    frames.add("kind " + std::to_string(row), all,
+               [&](canvas::Scene& scene) {
+                 scene.rows = {int(row)}, scene.columns = {0};
+                 scene.chosen_leaves = {0, IndexRange{1, 3}};
+               },
+               {420, 460});
   CanvasModel empty;
   frames.add("nothing", empty);
   empty.opening = "a file";

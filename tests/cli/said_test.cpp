@@ -18,14 +18,16 @@ const std::string heads = "synthetic:clusters?n=48&d=8&heads=2&seed=1";
 
 /// Times, numbers of runs and their ratios, which are of a moment.
 bool is_timing(const std::string& line) {
-  static const std::regex timing("^ *(plan|apply|upload|total|speed-up|exact attention|time)  |^[0-9]+ %| × \\(");
+  static const std::regex timing(
+      "^ *(plan|apply|upload|total|speed-up|exact attention|time)  |^[0-9]+ %| × \\(");
   return std::regex_search(line, timing);
 }
 
 /// A line for each value, of which no machine and no moment has another.
 void flatten(std::vector<std::string>& lines, const std::string& path, const json& value) {
-  static const std::regex own("(^|_)ms(_|$)|seconds|device|processor|commit|version|compiler|threads|"
-                              "command|gpu|cpu|gflops|resident|rounds|runs|speed|timing");
+  static const std::regex own(
+      "(^|_)ms(_|$)|seconds|device|processor|commit|version|compiler|threads|"
+      "command|gpu|cpu|gflops|resident|rounds|runs|speed|timing");
   const std::string name = path.substr(path.rfind('.') + 1);
   if (std::regex_search(name, own)) return lines.push_back(path + ": #");
   const bool short_list = value.is_array() && !value.empty() && value[0].is_primitive();
@@ -42,10 +44,10 @@ void flatten(std::vector<std::string>& lines, const std::string& path, const jso
 /// Without times, devices and folders.
 std::string masked(std::string text, const std::vector<std::string>& folders) {
   for (const std::string& folder : folders)
-    for (std::size_t at; (at = text.find(folder)) != text.npos;) text.replace(at, folder.size(), "#");
+    for (std::size_t at; (at = text.find(folder)) != text.npos;)
+      text.replace(at, folder.size(), "#");
   static const std::regex times(R"(\d[\d.,]*(e[+-]\d+)? ?(ns|µs|ms|s|min)\b)"),
-      processors("CPU[^,;]*"), sizes(R"(\d[\d.]* [KMGT]iB)"),
-      threads(R"(\d+ threads?)");
+      processors("CPU[^,;]*"), sizes(R"(\d[\d.]* [KMGT]iB)"), threads(R"(\d+ threads?)");
   text = std::regex_replace(text, times, "# s");
   text = std::regex_replace(text, sizes, "# B");
   text = std::regex_replace(text, threads, "# threads");
@@ -61,7 +63,8 @@ std::string words_of_page(const std::string& page) {
     if (tag == page.npos) break;
     std::string end = ">";
     for (const char* inner : {"style", "script", "svg"})
-      if (page.compare(tag + 1, std::string(inner).size(), inner) == 0 && !page.starts_with("<?xml"))
+      if (page.compare(tag + 1, std::string(inner).size(), inner) == 0 &&
+          !page.starts_with("<?xml"))
         end = "</" + std::string(inner) + ">";
     const std::size_t past = page.find(end, tag);
     at = past == page.npos ? page.size() : past + end.size();
@@ -109,7 +112,8 @@ class Said {
   void put(const std::string& text) {
     std::istringstream in(text);
     for (std::string line; std::getline(in, line);)
-      if (!line.empty() && line.find('\r') == line.npos && !is_timing(line)) lines_.push_back(masked(line, folders_));  // no progress
+      if (!line.empty() && line.find('\r') == line.npos && !is_timing(line))
+        lines_.push_back(masked(line, folders_));  // no progress
   }
   std::vector<std::string> folders_, lines_;
 };
@@ -131,7 +135,8 @@ TEST_CASE("what commands print of heads is as it was") {
       {"compute", kept, "--variant", "imported"},
       {"rankmap", heads, "--variant", "exact", "--variant", "h1d", "--leaf", "8"},
       {"rankmap", heads, "--of", "error", "--variant", "window", "--leaf", "8", "--relative"},
-      {"fit", heads, "--variant", "tf", "--steps", "3", "--head", "0", "-o", fit, "--validate", heads},
+      {"fit", heads, "--variant", "tf", "--steps", "3", "--head", "0", "-o", fit, "--validate",
+       heads},
       {"info", fit},
       {"fit", heads, "--variant", "tf", "--steps", "4", "--head", "0", "-o", fit, "--resume", fit},
       {"pareto", heads, "--variant", "window", "--variant", "h1d", "--settings", "4"},
@@ -148,7 +153,8 @@ TEST_CASE("what commands print of heads is as it was") {
   for (const Words& command : commands) {
     said.run(command);
     const std::string& name = command.front();
-    if (name != "render" && name != "report" && name != "fit") said.run(joined(command, {"--json"}));
+    if (name != "render" && name != "report" && name != "fit")
+      said.run(joined(command, {"--json"}));
     if (name == "heads") said.run(joined(command, {"--csv"}));
   }
   said.check("heads");
@@ -160,22 +166,24 @@ TEST_CASE("what commands print of texts, models and variants is as it was") {
   Said said({model.folder(), folder.path()});
   const std::string policy = folder / "policy.json";
   const Words text{model.folder(), "--text", "the cat sat. a b"};
-  for (const Words& command : std::vector<Words>{
-           joined({"info"}, text),
-           joined({"effect", "--variant", "window", "--rounds", "0"}, text),
-           joined({"effect", "--variant", "window", "--rounds", "0", "--sensitivity",
-                   "--layer-curve", "--heads", "1"}, text),
-           joined({"effect", "--variant", "window", "--variant", "fixed", "--rounds", "0", "--loss",
-                   "100", "-o", policy}, text),
-           joined({"effect", "--policy", policy, "--rounds", "0"}, text),
-           joined({"spans", "--sinks", "--variant", "window"}, text),
-           joined({"heads", "--measures"}, text),
-           {"variants"},
-           {"variants", "h1d", "tf", "moba"},
-           {"paper"},
-           {"paper", "list"},
-           {"info", FOVEA_ASSETS "/text/fovea.txt", "--content"},
-           {"info", FOVEA_ASSETS "/image/cat.jpg", "--content", "--patch", "32"}}) {
+  for (const Words& command :
+       std::vector<Words>{joined({"info"}, text),
+                          joined({"effect", "--variant", "window", "--rounds", "0"}, text),
+                          joined({"effect", "--variant", "window", "--rounds", "0", "--sensitivity",
+                                  "--layer-curve", "--heads", "1"},
+                                 text),
+                          joined({"effect", "--variant", "window", "--variant", "fixed", "--rounds",
+                                  "0", "--loss", "100", "-o", policy},
+                                 text),
+                          joined({"effect", "--policy", policy, "--rounds", "0"}, text),
+                          joined({"spans", "--sinks", "--variant", "window"}, text),
+                          joined({"heads", "--measures"}, text),
+                          {"variants"},
+                          {"variants", "h1d", "tf", "moba"},
+                          {"paper"},
+                          {"paper", "list"},
+                          {"info", FOVEA_ASSETS "/text/fovea.txt", "--content"},
+                          {"info", FOVEA_ASSETS "/image/cat.jpg", "--content", "--patch", "32"}}) {
     said.run(command);
     said.run(joined(command, {"--json"}));
   }
@@ -185,11 +193,13 @@ TEST_CASE("what commands print of texts, models and variants is as it was") {
 TEST_CASE("what figures' numbers, reports and tables hold is as it was") {
   const TemporaryDirectory folder;
   Said said({folder.path()});
-  const std::string numbers = folder / "f.json", report = folder / "r.html", figure = folder / "f.svg";
+  const std::string numbers = folder / "f.json", report = folder / "r.html",
+                    figure = folder / "f.svg";
   const Words variants{"--variant", "h1d", "--variant", "tf", "--variant", "moba", "--causal"};
-  Words render = joined({"render", heads, "-o", figure, "--data", numbers, "--no-session"}, variants);
-  for (const char* view : {"heatmap", "error", "tiles", "mask", "selection", "reach", "rank", "level", "spread",
-                           "tree", "row", "output", "cost"})
+  Words render =
+      joined({"render", heads, "-o", figure, "--data", numbers, "--no-session"}, variants);
+  for (const char* view : {"heatmap", "error", "tiles", "mask", "selection", "reach", "rank",
+                           "level", "spread", "tree", "row", "output", "cost"})
     render = joined(render, {"--view", view});
   said.run(render);
   said.file(numbers);
@@ -202,15 +212,17 @@ TEST_CASE("what figures' numbers, reports and tables hold is as it was") {
   }
   said.run(joined({"report", heads, "-o", report}, variants));
   said.file(report);
-  said.run({"report", FOVEA_ASSETS "/text/fovea.txt", "--content", "--variant", "window", "-o", report});
+  said.run(
+      {"report", FOVEA_ASSETS "/text/fovea.txt", "--content", "--variant", "window", "-o", report});
   said.file(report);
   said.check("files");
 }
 
 TEST_CASE("the numbers of papers are as they were") {
   Said said({});
-  for (const char* figure : {"rank-map", "hierarchy-cost", "sparse-patterns", "summary-columns", "exact-tree",
-                             "sampled-sums", "column-spread", "gradient-norms", "leaf-distributions"})
+  for (const char* figure :
+       {"rank-map", "hierarchy-cost", "sparse-patterns", "summary-columns", "exact-tree",
+        "sampled-sums", "column-spread", "gradient-norms", "leaf-distributions"})
     said.run({"paper", figure, "--json"});
   said.check("papers");
 }
@@ -218,8 +230,9 @@ TEST_CASE("the numbers of papers are as they were") {
 TEST_CASE("what commands print of captures of models is as it was") {
   Said said({FOVEA_TESTS});
   const TemporaryDirectory folder;
-  for (const auto& entry : std::set<std::filesystem::path>(std::filesystem::directory_iterator(FOVEA_TESTS "/captures"),
-                                                           std::filesystem::directory_iterator()))
+  for (const auto& entry :
+       std::set<std::filesystem::path>(std::filesystem::directory_iterator(FOVEA_TESTS "/captures"),
+                                       std::filesystem::directory_iterator()))
     if (entry.extension() == ".safetensors") {
       said.run({"info", entry.string()});
       said.run({"info", entry.string(), "--json"});
@@ -236,14 +249,14 @@ TEST_CASE("what a sweep prints and writes is as it was") {
       "a-plan.json",
       R"({"sources": ["synthetic:gaussian?n=16&d=4"], "variants": ["exact", "window"], "rounds": 0})");
   const std::string out = folder / "out";
-  for (const Words& command : std::vector<Words>{
-           {"sweep", plan, "--dry-run"},
-           {"sweep", plan, "-o", out, "--shard", "1/2"},
-           {"sweep", plan, "-o", out, "--shard", "2/2"},
-           {"sweep", "--merge", out},
-           {"sweep", plan, "-o", folder / "whole", "--plot", "multiply_adds:output_rel_fro", "--figure",
-            folder / "f.svg"},
-           {"sweep", plan, "-o", folder / "whole"}})
+  for (const Words& command :
+       std::vector<Words>{{"sweep", plan, "--dry-run"},
+                          {"sweep", plan, "-o", out, "--shard", "1/2"},
+                          {"sweep", plan, "-o", out, "--shard", "2/2"},
+                          {"sweep", "--merge", out},
+                          {"sweep", plan, "-o", folder / "whole", "--plot",
+                           "multiply_adds:output_rel_fro", "--figure", folder / "f.svg"},
+                          {"sweep", plan, "-o", folder / "whole"}})
     said.run(command);
   said.check("sweep");
 }
@@ -274,7 +287,8 @@ TEST_CASE("the messages of wrong command lines are as they were") {
            {"compute", heads, "--variant", "exact", "--seed", "-1"},
            {"compute", heads, "--variant", "exact", "--kept", "pairs"},
            {"compute", heads, "--variant", "exact", "--kept-block", "4"},
-           {"compute", heads, "--variant", "exact", "--kept", "blocks", "--kept-block", "1,2,3", "-o", svg},
+           {"compute", heads, "--variant", "exact", "--kept", "blocks", "--kept-block", "1,2,3",
+            "-o", svg},
            {"compute", heads, "--variant", "exact", "--dense"},
            {"compute", heads, "--variant", "exact", "-o", folder / "out.txt"},
            {"compute", heads, "--variant", "exact", "--scale", "x"},
@@ -292,7 +306,8 @@ TEST_CASE("the messages of wrong command lines are as they were") {
            {"compute", heads, "--variant", "imported"},
            joined({"compute", "--variant", "exact", "--patch", "4"}, text),
            joined({"compute", "--variant", "exact", "--order", "hilbert"}, text),
-           {"compute", FOVEA_ASSETS "/text/fovea.txt", "--variant", "exact", "--one-token-per-line"},
+           {"compute", FOVEA_ASSETS "/text/fovea.txt", "--variant", "exact",
+            "--one-token-per-line"},
            {"fit", heads, "--variant", "h1d", "-o", folder / "fit.safetensors"},
            {"fit", heads, "--variant", "tf", "-o", written},
            {"fit", heads, "--variant", "tf", "-o", folder / "fit.txt"},
@@ -349,7 +364,9 @@ TEST_CASE("the messages of wrong command lines are as they were") {
            {"sweep", plan},
            {"sweep", plan, "-o", folder / "out", "--plot", "x"},
            {"sweep", plan, "-o", folder / "out", "--plot", "x", "--figure", svg},
-           {"sweep", plan, "-o", folder / "out", "--plot", "time_ms:output_rel_fro", "--figure", svg},
+           {"sweep", plan, "-o", folder / "out", "--plot", "x:y", "--figure", folder / "f.gif"},
+           {"sweep", plan, "-o", folder / "out", "--plot", "time_ms:output_rel_fro", "--figure",
+            svg},
            {"sweep", plan, "-o", folder / "out", "--shard", "3/2"},
            {"sweep", plan, "-o", folder.path()},
            {"sweep", "--merge", folder / "nowhere"},
@@ -365,8 +382,8 @@ TEST_CASE("the messages of wrong command lines are as they were") {
 TEST_CASE("the help, the manual page and completions are as they were") {
   Said said({});
   for (const char* command :
-       {"info", "variants", "compute", "fit", "rankmap", "render", "report", "pareto", "heads", "spans",
-        "effect", "paper", "sweep", "bench", "describe", "self-test", "serve"})
+       {"info", "variants", "compute", "fit", "rankmap", "render", "report", "pareto", "heads",
+        "spans", "effect", "paper", "sweep", "bench", "describe", "self-test", "serve"})
     said.run({command, "--help"});
   said.run({"--help"});
   for (const char* format : {"bash", "zsh", "fish", "man", "json"}) said.run({"describe", format});

@@ -23,8 +23,9 @@ void add(Lines& to, const std::string& title, const Lines& lines) {
 }
 
 std::string axis_words(const PanelAxis& axis) {
-  std::string out = axis.label + (axis.downward ? ", down" : "") + (axis.logarithmic ? ", log" : "") +
-                    (axis.named ? ", named" : "") + (axis.compressed ? ", compressed" : "") +
+  std::string out = axis.label + (axis.downward ? ", down" : "") +
+                    (axis.logarithmic ? ", log" : "") + (axis.named ? ", named" : "") +
+                    (axis.compressed ? ", compressed" : "") +
                     (axis.border ? ", border at " + std::to_string(*axis.border) : "") + " from " +
                     std::to_string(axis.low) + " to " + std::to_string(axis.high) + ":";
   for (const Tick& tick : axis.ticks) out += " " + tick.label + " at " + std::to_string(tick.at);
@@ -36,8 +37,8 @@ Lines drawn(const Panel& panel, Rect plot, const ViewSettings& settings, bool da
             const TokenNames& names = {}, std::optional<double> top = {}) {
   const FixedLettering letters;
   const PreparedPanel prepared(panel);
-  const Axes axes =
-      axes_of(panel, {.size = {plot.width, plot.height}, .letters = letters, .top = top, .names = names});
+  const Axes axes = axes_of(
+      panel, {.size = {plot.width, plot.height}, .letters = letters, .top = top, .names = names});
   const auto scale = colour_scale_of(panel, settings);
   NotingInk ink(letters, dark ? screen_style(true) : paper_style(false));
   if (axes.x) ink.lines.push_back("x: " + axis_words(*axes.x));
@@ -61,8 +62,8 @@ Lines drawn(const Panel& panel, Rect plot, const ViewSettings& settings, bool da
     ink.lines.push_back("switch " + one.name + (one.hidden ? " hidden" : "") + " at " +
                         std::to_string(one.where.x) + " " + std::to_string(one.where.width));
   ink.lines.push_back("natural height " +
-                      std::to_string(natural_height(panel, plot.width, letters, names)) + ", heading " +
-                      std::to_string(heading));
+                      std::to_string(natural_height(panel, plot.width, letters, names)) +
+                      ", heading " + std::to_string(heading));
   return ink.lines;
 }
 
@@ -84,14 +85,16 @@ TEST_CASE("what each kind of panel draws in bodies, axes and legends is as it wa
   Lines lines;
   for (const Index n : {12, 64})
     for (const Panel& panel : example::every_kind(n)) {
-      const std::string title = std::to_string(n) + " " + panel.title + " " + std::to_string(panel.body.index());
+      const std::string title =
+          std::to_string(n) + " " + panel.title + " " + std::to_string(panel.body.index());
       add(lines, title + ", large", drawn(panel, {40, 10, 420, 300}, {}, false));
       add(lines, title + ", small and dark", drawn(panel, {40, 10, 110, 90}, other, true));
       const Sequence sequence = named_tokens(n);
-      add(lines, title + ", named", drawn(panel, {40, 10, 260, 200}, {}, true, TokenNames(sequence), 2.0));
+      add(lines, title + ", named",
+          drawn(panel, {40, 10, 260, 200}, {}, true, TokenNames(sequence), 2.0));
     }
-  for (const Panel& panel :
-       {example::reach(64, "reach"), example::selection(64, "selection"), example::tile_errors(64, "tiles")})
+  for (const Panel& panel : {example::reach(64, "reach"), example::selection(64, "selection"),
+                             example::tile_errors(64, "tiles")})
     add(lines, panel.title, drawn(panel, {40, 10, 300, 300}, {}, false));
   check_kept("drawing/kept/panels.txt", lines);
 }
@@ -104,12 +107,14 @@ TEST_CASE("what colour bars draw beside, beneath and upright, on each scale, is 
     for (const Form form : {Form::beside, Form::beneath, Form::upright})
       for (const double room : {90.0, 320.0}) {
         NotingInk ink(letters, paper_style(form == Form::upright));
-        const ColourBar bar(scale, letters, {.width = room, .form = form, .length = room, .bar = room / 2});
+        const ColourBar bar(scale, letters,
+                            {.width = room, .form = form, .length = room, .bar = room / 2});
         bar.draw(ink, {7, 5});
         const Rect gradient = bar.gradient();
         ink.lines.push_back("height " + std::to_string(bar.height()) + ", gradient " +
                             std::to_string(gradient.x) + " " + std::to_string(gradient.width));
-        add(lines, title + " " + std::to_string(int(form)) + " in " + std::to_string(int(room)), ink.lines);
+        add(lines, title + " " + std::to_string(int(form)) + " in " + std::to_string(int(room)),
+            ink.lines);
       }
   };
   for (const Panel& panel : example::every_kind(64))
@@ -146,7 +151,8 @@ TEST_CASE("what plots without amounts, with odd ones and at their ends draw is a
     bounded.bounds = values, bounded.bounds_name = "bound";
     panel.body = bounded;
     show("strip with bounds");
-    panel.body = RowCurve{.query = 1, .keys = {0, Index(values.size())}, .exact = values, .approximate = values};
+    panel.body = RowCurve{
+        .query = 1, .keys = {0, Index(values.size())}, .exact = values, .approximate = values};
     show("row");
     panel.body = LeafSizes{.kind = "leaf", .queries = {0, 3, 1}, .keys = {2, 0, 1}};
     show("leaves");
@@ -168,7 +174,8 @@ TEST_CASE("what plots without amounts, with odd ones and at their ends draw is a
     const FixedLettering letters;
     NotingInk ink(letters, paper_style(false));
     const Axes axes = axes_of(panel, {.size = {200, 200}, .letters = letters});
-    draw_row_strip(ink, {0, 0, 200, 200}, *axes.y, *strip, colormap_for(Palette::sequential, "viridis"));
+    draw_row_strip(ink, {0, 0, 200, 200}, *axes.y, *strip,
+                   colormap_for(Palette::sequential, "viridis"));
     add(lines, "row strip", ink.lines);
   }
   check_kept("drawing/kept/odd.txt", lines);
@@ -178,25 +185,29 @@ TEST_CASE("ticks, styles, words on a place and series markers are as they were")
   const FixedLettering letters;
   Lines lines;
   const auto put = [&](const std::string& title, const std::vector<Tick>& ticks) {
-    for (const Tick& tick : ticks) lines.push_back(title + ": " + tick.label + " at " + std::to_string(tick.at));
+    for (const Tick& tick : ticks)
+      lines.push_back(title + ": " + tick.label + " at " + std::to_string(tick.at));
   };
   for (const double low : {0.0, 0.03, 1.0, 7.0})
     for (const double high : {0.05, 1.5, 9.0, 44.0, 123456.0})
       for (const int most : {1, 2, 5, 9}) {
         if (low >= high) continue;
-        const std::string title = std::to_string(low) + " " + std::to_string(high) + " " + std::to_string(most);
+        const std::string title =
+            std::to_string(low) + " " + std::to_string(high) + " " + std::to_string(most);
         put("linear " + title, linear_ticks(low, high, most));
         put("whole " + title, whole_ticks(low, high, most));
         if (low > 0) put("log " + title, log_ticks(low, high, most));
         put("signed " + title, signed_log_ticks(high, high / 1000, most));
       }
-  for (const Style& style : {screen_style(true), screen_style(false), paper_style(true), paper_style(false)}) {
+  for (const Style& style :
+       {screen_style(true), screen_style(false), paper_style(true), paper_style(false)}) {
     NotingInk ink(letters, style);
     ink.line({0, 0}, {1, 1}, {style.frame, 100 * style.hair});
     ink.line({0, 0}, {1, 1}, {style.grid, 100 * style.finest});
-    for (const Rgba colour : {style.ground, style.paper, style.raised, style.text, style.faint, style.label,
-                              style.accent, style.warning, style.error, style.pinned, style.marked, style.veil,
-                              style.tip, style.query, style.key, style.exact, style.approximate})
+    for (const Rgba colour :
+         {style.ground, style.paper, style.raised, style.text, style.faint, style.label,
+          style.accent, style.warning, style.error, style.pinned, style.marked, style.veil,
+          style.tip, style.query, style.key, style.exact, style.approximate})
       ink.dot({0, 0}, 1, colour);
     for (const Align align : {Align::left, Align::centre, Align::right}) {
       ink.write({10, 20, 200, 30}, "words", align, style.text);

@@ -1,5 +1,5 @@
-// A NotingInk writes a line for everything that is drawn: what, in which colour, how wide, and where,
-// with a decimal.
+// A NotingInk writes a line for everything that is drawn: what, in which colour, how wide, and
+// where, with a decimal.
 #pragma once
 
 #include <cstdio>
@@ -17,10 +17,14 @@ class NotingInk : public Ink {
   void text(Point at, const std::string& words, Rgba colour, Letters face = {}) override {
     note("words \"" + words + "\" of size " + number(letters.size(face)) + in(colour), {at});
   }
-  void text_upwards(Point centre, const std::string& words, Rgba colour, Letters face = {}) override {
-    note("upward words \"" + words + "\" of size " + number(letters.size(face)) + in(colour), {centre});
+  void text_upwards(Point centre, const std::string& words, Rgba colour,
+                    Letters face = {}) override {
+    note("upward words \"" + words + "\" of size " + number(letters.size(face)) + in(colour),
+         {centre});
   }
-  void line(Point from, Point to, const Stroke& stroke) override { note("line" + of(stroke), {from, to}); }
+  void line(Point from, Point to, const Stroke& stroke) override {
+    note("line" + of(stroke), {from, to});
+  }
   void path(std::span<const Point> points, const Stroke& stroke) override {
     note("path" + of(stroke), points);
   }
@@ -39,11 +43,13 @@ class NotingInk : public Ink {
   void dot(Point centre, double radius, Rgba colour) override {
     note("dot of " + number(radius) + in(colour), {centre});
   }
-  void raster(const Raster& values, const ValueColours& colours, const RasterPlace& place) override {
-    note("raster of " + std::to_string(values.values.rows()) + " rows from " + number(colours.low) + " to " +
-             number(colours.high) + ", norm " + std::to_string(int(colours.norm)) + ", pool " +
-             std::to_string(int(place.pool)) + ", first" +
-             in(opaque(colours.colour(values.values.rows() * values.values.cols() > 0 ? values.values(0, 0) : 0))),
+  void raster(const Raster& values, const ValueColours& colours,
+              const RasterPlace& place) override {
+    note("raster of " + std::to_string(values.values.rows()) + " rows from " + number(colours.low) +
+             " to " + number(colours.high) + ", norm " + std::to_string(int(colours.norm)) +
+             ", pool " + std::to_string(int(place.pool)) + ", first" +
+             in(opaque(colours.colour(
+                 values.values.rows() * values.values.cols() > 0 ? values.values(0, 0) : 0))),
          place.seen);
     note("  in", place.whole);
   }
@@ -52,7 +58,8 @@ class NotingInk : public Ink {
   }
   void cells(const Rect& where, int rows, int cols, std::span<const Rgba> colours) override {
     std::string all;
-    for (std::size_t at = 0; at < std::min<std::size_t>(colours.size(), 12); ++at) all += in(colours[at]);
+    for (std::size_t at = 0; at < std::min<std::size_t>(colours.size(), 12); ++at)
+      all += in(colours[at]);
     note("cells " + std::to_string(rows) + " by " + std::to_string(cols) + all, where);
   }
   void push_clip(const Rect& where) override { note("clip", where); }
@@ -81,7 +88,8 @@ class NotingInk : public Ink {
   }
   void note(const std::string& what, std::span<const Point> points) {
     constexpr std::size_t most = 12;
-    std::string line = what + (points.size() > most ? ", " + std::to_string(points.size()) + " points" : "");
+    std::string line =
+        what + (points.size() > most ? ", " + std::to_string(points.size()) + " points" : "");
     const std::size_t step = std::max<std::size_t>(1, points.size() / most);
     for (std::size_t at = 0; at < points.size(); at += step)
       line += " (" + number(points[at].x) + " " + number(points[at].y) + ")";

@@ -28,7 +28,8 @@ Figure full() {
   figure.title = "A title";
   figure.footer = "a source, layer 0, head 0, n = 48; a device";
   for (auto& row : figure.rows)
-    for (Panel& panel : row) panel.caption = "a caption; 3 of 4 tiles, and what else is said of a panel";
+    for (Panel& panel : row)
+      panel.caption = "a caption; 3 of 4 tiles, and what else is said of a panel";
   return figure;
 }
 
@@ -67,7 +68,8 @@ TEST_CASE("what figures of several panels paint in each style is as it was") {
   });
   with("tokens", [](Figure& f) {
     auto tokens = std::make_shared<Sequence>();
-    for (int i = 0; i < 48; ++i) tokens->tokens.push_back(i % 7 == 3 ? "longer-word" : "w" + std::to_string(i));
+    for (int i = 0; i < 48; ++i)
+      tokens->tokens.push_back(i % 7 == 3 ? "longer-word" : "w" + std::to_string(i));
     f.sequence = tokens;
   });
   test::check_kept("figure/kept/styles.txt", lines);

@@ -39,6 +39,7 @@ Lines state_of(Window& window) {
   put("row", window->navigation().view());
   put("column", window->navigation().column());
   put("enlarged", window->canvas().is_enlarged());
+  put("size of panels", window->canvas().panel_pixels());
   put("paused", window.study().paused());
   put("playing", window->navigation().is_playing());
   put("search", window->find_bar().isVisible());
@@ -46,17 +47,20 @@ Lines state_of(Window& window) {
   put("clipboard", QApplication::clipboard()->mimeData()->formats().join(" ").toStdString());
   if (const auto selection = window.study().selection())
     lines.push_back("selection: " + std::to_string(selection->first.begin) + " " +
-                    std::to_string(selection->first.end) + " " + std::to_string(selection->second.begin) +
-                    " " + std::to_string(selection->second.end));
+                    std::to_string(selection->first.end) + " " +
+                    std::to_string(selection->second.begin) + " " +
+                    std::to_string(selection->second.end));
   if (const auto& leaves = window.study().marks().chosen())
-    lines.push_back("leaves: " + std::to_string(leaves->column) + " " + std::to_string(leaves->leaves.begin) +
-                    " " + std::to_string(leaves->leaves.end));
+    lines.push_back("leaves: " + std::to_string(leaves->column) + " " +
+                    std::to_string(leaves->leaves.begin) + " " +
+                    std::to_string(leaves->leaves.end));
   for (const auto* dock : window->findChildren<QDockWidget*>())
     put("dock " + dock->objectName().toStdString(), dock->isVisibleTo(&*window));
   for (const auto* action : window->findChildren<QAction*>())
     if (!action->objectName().isEmpty() && (!action->isEnabled() || action->isChecked()))
       lines.push_back("action " + action->objectName().toStdString() +
-                      (action->isEnabled() ? "" : " off") + (action->isChecked() ? " checked" : ""));
+                      (action->isEnabled() ? "" : " off") +
+                      (action->isChecked() ? " checked" : ""));
   return lines;
 }
 
@@ -77,8 +81,7 @@ class Dialogs : public QObject {
         filters << (filter.contains("*.png") ? filter.section(" (", 0, 0) : filter);
       lines.push_back("dialog \"" + files->windowTitle().toStdString() + "\" " +
                       filters.join(" | ").toStdString());
-    }
-    else
+    } else
       for (const std::string& line : said_by(*open))
         lines.push_back("dialog \"" + open->windowTitle().toStdString() + "\" " + line);
     open->close();
@@ -86,23 +89,24 @@ class Dialogs : public QObject {
 };
 
 /// Without what is of other windows, and what a test would wait for.
-const std::set<QString> left_out{"quit", "back_end", "memory_budget", "tour", "again", "keys", "play",
-                                 "glossary", "sweep", "export", "export_panel", "open_model", "add_columns",
-                                 "explore", "heads", "measures", "triage"};
+const std::set<QString> left_out{"quit",         "back_end",   "memory_budget", "tour",    "again",
+                                 "keys",         "play",       "glossary",      "sweep",   "export",
+                                 "export_panel", "open_model", "add_columns",   "explore", "heads",
+                                 "measures",     "triage"};
 
 }  // namespace
 
-TEST_CASE("what each action and key changes in the session, the docks and the canvas is as it was") {
+TEST_CASE(
+    "what each action and key changes in the session, the docks and the canvas is as it was") {
   Window window("synthetic:clusters?n=96&d=8&heads=2&seed=1");
-  show(window, {find_view("heatmap"), find_view("error"), find_view("mask")}, {"exact", "h1d", "tf"});
+  show(window, {find_view("heatmap"), find_view("error"), find_view("mask")},
+       {"exact", "h1d", "tf"});
   REQUIRE(window.settle());
   take_focus(window);
   Lines lines;
   Dialogs dialogs;
   const auto begin = [&] {
-    window->change("", [](Session& s) {
-      s.viewport = {8, 72, 12, 76}, s.pinned_query = 30;
-    });
+    window->change("", [](Session& s) { s.viewport = {8, 72, 12, 76}, s.pinned_query = 30; });
     window.study().select_column(1);
     window->canvas().set_current(1, 1);
     window->navigation().point_to(20, 40);

@@ -1,5 +1,5 @@
-// What the docks that try settings and measure heads say and paint, once their work is done, against
-// what is kept in tests/window/said.
+// What the docks that try settings and measure heads say and paint, once their work is done,
+// against what is kept in tests/window/said.
 #include <QAction>
 #include <QCheckBox>
 #include <QComboBox>
@@ -63,10 +63,11 @@ TEST_CASE("what the pages of Which attention? say once all is tried is as it was
     QTest::mouseMove(&dock.plot(), spots[which].first.toPoint());
     say("a point");
   }
-  for (const Qt::Key key : {Qt::Key_Right, Qt::Key_Right, Qt::Key_Left, Qt::Key_Up, Qt::Key_Plus, Qt::Key_Minus,
-                            Qt::Key_0}) {
+  for (const Qt::Key key : {Qt::Key_Right, Qt::Key_Right, Qt::Key_Left, Qt::Key_Up, Qt::Key_Plus,
+                            Qt::Key_Minus, Qt::Key_0}) {
     QTest::keyClick(&dock.plot(), key);
-    lines.push_back("chosen " + (dock.plot().chosen() ? std::to_string(*dock.plot().chosen()) : "none"));
+    lines.push_back("chosen " +
+                    (dock.plot().chosen() ? std::to_string(*dock.plot().chosen()) : "none"));
   }
   window->findChild<QDoubleSpinBox*>("explore_cost")->setValue(0.2);
   say("a budget");
@@ -94,7 +95,8 @@ TEST_CASE("what the pages of Which attention? say once all is tried is as it was
   check_kept("window/said/exploration.txt", lines);
 }
 
-TEST_CASE("what the dock and the grid of the effect say and paint once it is measured is as it was") {
+TEST_CASE(
+    "what the dock and the grid of the effect say and paint once it is measured is as it was") {
   const TinyTextModel model;
   Window window(QString::fromStdString(model.address("the cat sat. a b c")));
   REQUIRE(window.settle());
@@ -104,13 +106,16 @@ TEST_CASE("what the dock and the grid of the effect say and paint once it is mea
   EffectRun& run = window->effect();
   auto* dock = window->findChild<EffectDock*>();
   auto* grid = dock->findChild<EffectGrid*>("effect_grid");
-  const auto ends = [&] { return wait_until([&] { return run.found().effect && !run.stale() && !run.running(); }); };
+  const auto ends = [&] {
+    return wait_until([&] { return run.found().effect && !run.stale() && !run.running(); });
+  };
   Lines lines;
   const auto say = [&](const std::string& title) {
     REQUIRE(ends());
     QTest::qWait(100);
     add(lines, title, said_by(*dock));
-    for (const auto colours : {EffectGrid::Colours::chosen, EffectGrid::Colours::change, EffectGrid::Colours::policy}) {
+    for (const auto colours :
+         {EffectGrid::Colours::chosen, EffectGrid::Colours::change, EffectGrid::Colours::policy}) {
       grid->set_colours(colours);
       lines.push_back("scale: " + grid->scale().toStdString());
       const QSize size = grid->size();
@@ -126,11 +131,20 @@ TEST_CASE("what the dock and the grid of the effect say and paint once it is mea
   run.measure_alone(UnitKind::head);
   say("heads alone");
   grid->setFocus();
-  for (const Qt::Key key : {Qt::Key_Down, Qt::Key_Right, Qt::Key_Space, Qt::Key_Up, Qt::Key_Left, Qt::Key_Space}) {
+  for (const Qt::Key key :
+       {Qt::Key_Down, Qt::Key_Right, Qt::Key_Space, Qt::Key_Up, Qt::Key_Left, Qt::Key_Space}) {
     QTest::keyClick(grid, key);
     lines.push_back("heads " + run.chosen()->text());
   }
   say("by keys");
+  // Each cell is painted alone where one of another row and column is chosen.
+  for (Index layer = 0; layer < 2; ++layer)
+    for (Index head = 0; head < 2; ++head) {
+      run.choose(ChosenHeads("0.1", 2, 2));
+      QTest::mouseClick(grid, Qt::LeftButton, {}, grid->centre_of(layer, head));
+      lines.push_back("cell " + std::to_string(layer) + "." + std::to_string(head) + ": heads " +
+                      run.chosen()->text());
+    }
   run.find_policy(run.candidates(), {.change = 100.0, .cost = {}}, UnitKind::layer);
   say("a policy");
   check_kept("window/said/effect.txt", lines);
@@ -167,16 +181,18 @@ TEST_CASE("what the sweep over n, the comparison and the learning dock say is as
 }
 
 TEST_CASE("what widgets paint of tokens, heads and figures is as it was") {
-  for (const auto& source : {std::pair<std::string, QString>{"heads", "synthetic:clusters?n=96&d=8&heads=2&seed=1"},
-                             {"text", "content:" + assets + "/text/fovea.txt"},
-                             {"image", "content:" + assets + "/image/cat.jpg"}}) {
+  for (const auto& source :
+       {std::pair<std::string, QString>{"heads", "synthetic:clusters?n=96&d=8&heads=2&seed=1"},
+        {"text", "content:" + assets + "/text/fovea.txt"},
+        {"image", "content:" + assets + "/image/cat.jpg"}}) {
     Window window(source.second);
     window.study().select_column(1);
     window->change("", [](Session& s) { s.pinned_query = 5; });
     REQUIRE(wait_until([&] { return window.settle() && !window.study().status().busy(); }));
     be_still(window);
     Lines lines;
-    add_painted(lines, *window, {"SequenceView", "HeadGallery", "ShareBar", "Slider", "SingularValues"});
+    add_painted(lines, *window,
+                {"SequenceView", "HeadGallery", "ShareBar", "Slider", "SingularValues"});
     check_kept("window/said/painted_" + source.first + ".txt", lines);
   }
 }

@@ -41,7 +41,10 @@ QString one_line(QString text) {
   static const QRegularExpression times(R"(\d[\d.,]*(e[+-]\d+)?\s?(ns|µs|ms|s|min)\b)"),
       folders(R"((/[\w.+-]+)+/(assets|fovea[\w.-]*|tmp)/)"), processors(R"(CPU [^,;\n]*)"),
       threads(R"(\d+ threads?)");
-  text.replace(times, "# s").replace(folders, "#/").replace(processors, "CPU #").replace(threads, "# threads");
+  text.replace(times, "# s")
+      .replace(folders, "#/")
+      .replace(processors, "CPU #")
+      .replace(threads, "# threads");
   return text.replace('\n', "\\n");
 }
 
@@ -50,8 +53,12 @@ void put(QStringList& parts, const char* name, const QString& text) {
 }
 
 QString range_text(double value, double low, double high, double step, int decimals) {
-  return QString("%1 in %2 to %3 by %4, %5 decimals").arg(value).arg(low).arg(high).arg(step).arg(
-      decimals);
+  return QString("%1 in %2 to %3 by %4, %5 decimals")
+      .arg(value)
+      .arg(low)
+      .arg(high)
+      .arg(step)
+      .arg(decimals);
 }
 
 /// What the control itself says, beside what every widget has.
@@ -71,7 +78,8 @@ void put_own(QStringList& parts, const QWidget* widget) {
     QStringList items;
     for (int i = 0; i < box->count(); ++i)
       items << box->itemText(i) +
-                   (box->model()->flags(box->model()->index(i, 0)) & Qt::ItemIsEnabled ? "" : " (off)");
+                   (box->model()->flags(box->model()->index(i, 0)) & Qt::ItemIsEnabled ? ""
+                                                                                       : " (off)");
     put(parts, "of", items.join(" | "));
   } else if (const auto* real = qobject_cast<const QDoubleSpinBox*>(widget)) {
     put(parts, "text", real->text());
@@ -153,10 +161,13 @@ void put_menu(Lines& lines, QMenu& menu, const QString& indent) {
 }
 
 bool is_inner(const QWidget* widget) {
-  return widget->objectName().startsWith("qt_") || qobject_cast<const QScrollBar*>(widget) ||
-         qobject_cast<const QHeaderView*>(widget) || qobject_cast<const QMenu*>(widget) ||
-         (widget->parentWidget() && (qobject_cast<const QAbstractSpinBox*>(widget->parentWidget()) ||
-                                     qobject_cast<const QComboBox*>(widget->parentWidget())));
+  const QString name = widget->objectName();
+  return (name.startsWith("qt_") && name != "qt_scrollarea_viewport") ||
+         qobject_cast<const QScrollBar*>(widget) || qobject_cast<const QHeaderView*>(widget) ||
+         qobject_cast<const QMenu*>(widget) ||
+         (widget->parentWidget() &&
+          (qobject_cast<const QAbstractSpinBox*>(widget->parentWidget()) ||
+           qobject_cast<const QComboBox*>(widget->parentWidget())));
 }
 
 void put_widget(Lines& lines, const QWidget* widget, const QWidget& root) {
@@ -177,7 +188,8 @@ void put_widget(Lines& lines, const QWidget* widget, const QWidget& root) {
                      (name.isEmpty() ? "" : " " + name) + ": " + parts.join(", "))
                         .toStdString());
   }
-  if (const auto* view = qobject_cast<const QAbstractItemView*>(widget)) return put_cells(lines, *view);
+  if (const auto* view = qobject_cast<const QAbstractItemView*>(widget))
+    return put_cells(lines, *view);
   for (const QObject* child : widget->children())
     if (child->isWidgetType() && !static_cast<const QWidget*>(child)->isWindow())
       put_widget(lines, static_cast<const QWidget*>(child), root);
@@ -211,7 +223,8 @@ Lines painted_by(QWidget& widget, QSize size) {
   PaperForNotes paper(notes, size, 96);
   widget.render(&paper, {}, {}, QWidget::DrawWindowBackground | QWidget::DrawChildren);
   Lines lines;
-  for (const std::string& line : notes.lines) lines.push_back(one_line(QString::fromStdString(line)).toStdString());
+  for (const std::string& line : notes.lines)
+    lines.push_back(one_line(QString::fromStdString(line)).toStdString());
   return lines;
 }
 

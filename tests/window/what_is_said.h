@@ -1,5 +1,5 @@
-// All that a window says: words, values, tips and states of its controls, cells of tables, entries of
-// menus, and what is painted by hand.
+// All that a window says: words, values, tips and states of its controls, cells of tables, entries
+// of menus, and what is painted by hand.
 #pragma once
 
 #include <QWidget>
