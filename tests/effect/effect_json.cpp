@@ -135,6 +135,40 @@ TEST_CASE("numbers that a model does not have are null") {
   CHECK(json["attention_cost"] == doctest::Approx(1 - 18 * 0.75 / 270));
 }
 
+TEST_CASE("law: the document of an effect has each of its numbers and rows under its own name") {
+  MeasuredPolicy policy = example();
+  ModelEffect& effect = policy.effect;
+  effect.model = "a model", effect.computed_by = "a program";
+  effect.tokens = 41, effect.heads_of_model = 42;
+  double next = 1;
+  for (const EffectNumber& number : effect_numbers()) effect.*number.of = next++;
+  effect.exact_loss = {51, 52}, effect.loss = {53, 54}, effect.kl = {55, 56};
+  effect.token_drift = {57, 58};
+  effect.labels = {"a", "b"}, effect.notes = {"a note"};
+  effect.drift = {{.relative = 61, .cosine = 62, .least_cosine = 63, .rows_not_finite = 64}};
+  const Document json = effect_json(effect, policy.parts, "a source");
+  CHECK(json["model"] == "a model");
+  CHECK(json["source"] == "a source");
+  CHECK(json["computed_by"] == "a program");
+  CHECK(json["tokens"] == 41);
+  CHECK(json["heads_of_model"] == 42);
+  for (const EffectNumber& number : effect_numbers()) {
+    CAPTURE(number.id);
+    CHECK(json[number.id] == *(effect.*number.of));
+  }
+  CHECK(json["exact_loss"] == Document{51.0, 52.0});
+  CHECK(json["loss"] == Document{53.0, 54.0});
+  CHECK(json["kl"] == Document{55.0, 56.0});
+  CHECK(json["token_drift"] == Document{57.0, 58.0});
+  CHECK(json["labels"] == Document{"a", "b"});
+  CHECK(json["notes"] == Document{"a note"});
+  const Document& drift = json["drift"][0];
+  CHECK(drift["relative"] == 61.0);
+  CHECK(drift["cosine"] == 62.0);
+  CHECK(drift["least_cosine"] == 63.0);
+  CHECK(drift["rows_not_finite"] == 64);
+}
+
 TEST_CASE("the likeliest tokens of the replaced and of the exact model have names of their own") {
   MeasuredPolicy policy = example();
   policy.effect.likeliest = {{{"cat", 0.75}, {"sat", 0.25}}};

@@ -86,6 +86,38 @@ TEST_CASE("PGF: every word of the figure is set by LaTeX, none is in the body") 
   CHECK(read_bytes(path.toStdString()) == bytes);
 }
 
+TEST_CASE("law: PGF places each word by its aligned end where other formats have it") {
+  example::application();
+  const QTemporaryDir folder;
+  const Figure figure = paper();
+  write_figure(folder.filePath("heads.pgf").toStdString(), figure);
+  const QString pgf =
+      QString::fromStdString(read_bytes(folder.filePath("heads.pgf").toStdString()));
+  const auto texts = example::record(figure).texts;
+  static const QRegularExpression placed(
+      R"(pgftext\[x=([-.\d]+)bp,y=([-.\d]+)bp,(left,|right,|)base\]\{.*selectfont(?:\\bfseries)?\{\}(.*)\}%)");
+  int found = 0;
+  for (auto all = placed.globalMatch(pgf); all.hasNext();) {
+    const auto one = all.next();
+    const double x = one.captured(1).toDouble(), y = -one.captured(2).toDouble();
+    const QString side = one.captured(3);
+    const std::string words = one.captured(4).toStdString();
+    CAPTURE(words);
+    CAPTURE(x);
+    CHECK(std::ranges::any_of(texts, [&](const example::DrawnText& text) {
+      const QRectF& box = text.where;
+      const double at = side == "left,"    ? box.left()
+                        : side == "right," ? box.right()
+                                           : box.center().x();
+      constexpr double rounded = 1;  // advances of a device are whole
+      return latex_text(text.text.toStdString()) == words && std::abs(at - x) <= rounded &&
+             std::abs(box.bottom() - y) <= rounded;
+    }));
+    ++found;
+  }
+  CHECK(found > 20);
+}
+
 TEST_CASE("PGF: another figure takes the place of one, with its body") {
   example::application();
   const QTemporaryDir folder;

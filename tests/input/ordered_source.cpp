@@ -96,6 +96,8 @@ TEST_CASE("an ordered source has the rows, pairs and results of the source, each
       }
     }
   }
+  // Layers of one length share the names of the source.
+  for (const Layer& layer : other.layers) CHECK_FALSE(layer.sequence);
   CHECK(other.path == ordered(path));
   CHECK(other.name == plain.name + ", along a Hilbert curve");
   CHECK(other.order == "tokens along a Hilbert curve through 3 frames of 2 × 3 tokens");

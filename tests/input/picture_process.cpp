@@ -477,4 +477,26 @@ TEST_CASE("an answer that the process would not write is refused") {
     check_says(refused(line), {"p.png: "});
 }
 
+TEST_CASE("law: an answer is taken up to each limit, and refused beyond it") {
+  const auto is_taken = [](int patch, Index width, Index height, std::size_t notes) {
+    const nlohmann::json answer{{"picture", 1},
+                                {"width", width},
+                                {"height", height},
+                                {"notes", std::vector<std::string>(notes, "a note")}};
+    return message_of([&] { read_picture_answer(answer.dump(), "p.png", patch); }).empty();
+  };
+  const Index side = Index{1} << 20, half = Index{1} << 11;
+  CHECK(is_taken(whole_picture, side, half, 8));
+  CHECK_FALSE(is_taken(whole_picture, side, half, 9));
+  CHECK_FALSE(is_taken(whole_picture, side + 1, 1, 0));
+  CHECK_FALSE(is_taken(whole_picture, 1, side + 1, 0));
+  CHECK_FALSE(is_taken(whole_picture, side, half + 1, 0));
+  CHECK_FALSE(is_taken(whole_picture, 1, 0, 0));
+  CHECK(is_taken(4, 4 * most_tokens, 4, 0));
+  CHECK(is_taken(4, 4, 4 * most_tokens, 0));
+  CHECK_FALSE(is_taken(4, 4 * most_tokens + 4, 4, 0));
+  CHECK_FALSE(is_taken(4, 4 * most_tokens, 8, 0));
+  CHECK_FALSE(is_taken(4, 6, 4, 0));
+}
+
 }  // namespace fovea::test

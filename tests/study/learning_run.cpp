@@ -56,6 +56,7 @@ TEST_CASE("a column that has learned shows what planning makes of its parameters
     l.run.pause();
     REQUIRE(wait_until([&] { return l.study.settled() && l.learned(1) > 0; }));
     CHECK(shows_what_is_planned(l, 1));
+    CHECK(l.run.record().leaves == l.study.columns()[1].computation->op->plan().groups.count);
     CHECK(l.run.record().curve.front().step == 0);
     CHECK(l.run.record().snapshots.front().step == 0);
     for (const LeafSnapshot& snapshot : l.run.record().snapshots) {

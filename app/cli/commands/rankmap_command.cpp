@@ -199,7 +199,8 @@ void add_rankmap_command(CLI::App& program, Work& chosen) {
   const std::map<std::string, Partition> partitions{{"hierarchy", Partition::hierarchy},
                                                     {"uniform", Partition::uniform}};
   command->add_option("--of", options->of, "attention, unnormalised, logits or error")
-      ->transform(CLI::Transformer(subjects))
+      ->transform(CLI::Transformer(subjects).description(""))
+      ->transform(CLI::IsMember(subjects))
       ->type_name("MATRIX")
       ->default_str("attention");
   command
@@ -222,7 +223,8 @@ void add_rankmap_command(CLI::App& program, Work& chosen) {
   command->add_flag("--relative", options->rank.relative,
                     "Count singular values above tolerance times the largest instead");
   command->add_option("--partition", options->rank.partition, "hierarchy or uniform")
-      ->transform(CLI::Transformer(partitions))
+      ->transform(CLI::Transformer(partitions).description(""))
+      ->transform(CLI::IsMember(partitions))
       ->type_name("PARTITION")
       ->default_str("hierarchy");
   options->parameters.add_to(*command);

@@ -160,7 +160,7 @@ std::optional<PlotAxes> axes_of(const SweepOptions& options) {
   if (options.plot.empty() != options.figure.empty())
     throw UsageError("--plot X:Y and --figure FILE belong together");
   if (options.plot.empty()) return std::nullopt;
-  check_figure_name(options.figure);
+  check_figure_name(options.figure, "--figure");
   const auto colon = options.plot.find(':');
   if (colon == std::string::npos)
     throw UsageError("--plot " + options.plot +

@@ -92,7 +92,7 @@ void EffectOptions::check(const std::string& address) const {
         "effect: expected one --variant, or --loss or --cost, which choose one for "
         "each head or layer");
   for (const std::string& output : outputs) {
-    if (!is_policy_file(output)) check_figure_name(output);
+    if (!is_policy_file(output)) check_figure_name(output, "-o", ", or in .json for the policy");
     require_writable(output);
     refuse_to_replace("-o", output, Source{}, read_files(*this));
   }

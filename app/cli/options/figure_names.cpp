@@ -22,10 +22,12 @@ void add_no_session(CLI::App& command, bool& no_session) {
                    "anonymous review");
 }
 
-void check_figure_name(const std::string& output) {
+void check_figure_name(const std::string& output, const std::string& option,
+                       const std::string& others) {
   for (const char* ending : {".png", ".svg", ".pdf", ".pgf"})
     if (output.size() > 4 && output.ends_with(ending)) return require_pgf_name(output);
-  throw UsageError("-o " + output + "; expected a name that ends in .png, .svg, .pdf or .pgf");
+  throw UsageError(option + " " + output +
+                   "; expected a name that ends in .png, .svg, .pdf or .pgf" + others);
 }
 
 }  // namespace fovea
