@@ -49,7 +49,6 @@ void MessageChannel::send(const Json& content, const std::vector<OutTensor>& ten
   const int descriptor = out_ ? out_.get() : in_.get();
   for (std::span<const std::byte> rest : {std::as_bytes(std::span(length)), std::span(bytes)}) {
     while (!rest.empty()) {
-      check_stop(stop);
       const std::size_t part = std::min(rest.size(), piece);
       const ssize_t sent = is_socket_
                                ? ::send(descriptor, rest.data(), part, MSG_NOSIGNAL | MSG_DONTWAIT)
@@ -57,6 +56,7 @@ void MessageChannel::send(const Json& content, const std::vector<OutTensor>& ten
       if (sent >= 0)
         rest = rest.subspan(sent);
       else if (may_come_later(errno)) {
+        check_stop(stop);  // not before: after half a message none can follow
         if (Clock::now() >= deadline) throw UnavailableError("the other process takes no message");
         wait_for(descriptor, POLLOUT);
       } else

@@ -46,10 +46,17 @@ TEST_CASE("layers of a model that are still to come have rows, and the status li
   };
   CHECK(is_enabled(0));
   CHECK_FALSE(is_enabled(1));
-  for (const int layer : {1, 2}) {
-    model.let(layer);
-    REQUIRE(wait_until([&] { return is_enabled(layer); }));
-  }
+  CHECK(gallery->model()->headerData(2, Qt::Vertical) == "2");
+  model.let(1);
+  REQUIRE(wait_until([&] { return is_enabled(1); }));
+  CHECK(resets == 0);
+  window->findChild<QCheckBox*>("all_layers")->setChecked(false);
+  resets = 0;
+  model.let(2);
+  REQUIRE(wait_until([&] { return window.study().source()->layers.size() == 3; }));
+  CHECK(resets == 0);
+  window->findChild<QCheckBox*>("all_layers")->setChecked(true);
+  resets = 0;
   REQUIRE(wait_until([&] { return !window.study().growing(); }));
   CHECK(gallery->model()->rowCount() == 3);
   CHECK(gallery->rowHeight(0) == side);

@@ -102,6 +102,17 @@ TEST_CASE("a hosted model that is cancelled can be asked again") {
   CHECK(model->read({.text = "another text", .most_tokens = 9}).sequence.tokens.size() == 2);
 }
 
+TEST_CASE("a request that is cancelled while others are answered does not end the process") {
+  const FakePython python;
+  const auto model = python.model("fake");
+  CHECK(model->read(three_words).layers.size() == 3);
+  std::stop_source stop;
+  stop.request_stop();  // as soon as it is its turn
+  CHECK_THROWS_AS(model->read(three_words, stop.get_token()), Cancelled);
+  CHECK_FALSE(model->has_ended());
+  CHECK(model->read({.text = "another text", .most_tokens = 9}).sequence.tokens.size() == 2);
+}
+
 TEST_CASE("loading goes on when the first request is cancelled") {
   const FakePython python;
   const auto model = python.model("fake");

@@ -8,7 +8,8 @@
 namespace fovea {
 namespace {
 
-QStringList numbers_of(const Source& source) {
+/// Those of layers to come go on from 0.
+QStringList numbers_of(const Source& source, int to_come) {
   QStringList named, counted;
   for (const Layer& layer : source.layers) {
     QString digits;
@@ -18,7 +19,9 @@ QStringList numbers_of(const Source& source) {
     counted << QString::number(counted.size());
   }
   const bool tells_apart = QSet<QString>(named.begin(), named.end()).size() == named.size();
-  return tells_apart && !named.contains("") ? named : counted;
+  QStringList numbers = tells_apart && !named.contains("") ? named : counted;
+  for (int i = 0; i < to_come; ++i) numbers << QString::number(numbers.size());
+  return numbers;
 }
 
 }  // namespace
@@ -26,14 +29,13 @@ QStringList numbers_of(const Source& source) {
 // While layers come one by one, rows without heads get heads, and nothing else moves.
 void HeadGrid::lay_out(std::shared_ptr<const Source> source, std::vector<Head> heads, int columns,
                        int rows_to_come) {
-  const QStringList numbers = numbers_of(*source);
-  const qsizetype common = std::min(numbers.size(), numbers_.size());
-  const auto rows = [](std::size_t count, int wide, int more) {
-    return (int(count) + wide - 1) / wide + more;
+  const QStringList numbers = numbers_of(*source, int(study_.layers_to_come()));
+  const auto cells = [](std::size_t count, int to_come, int wide) {
+    return int(count) + to_come * wide;
   };
-  const bool same_shape = rows(heads.size(), columns, rows_to_come) == rowCount() &&
-                          columns == columns_ && numbers.first(common) == numbers_.first(common) &&
-                          (heads.size() == heads_.size() || rows_to_come > 0 || rows_to_come_ > 0);
+  const bool same_shape =
+      cells(heads.size(), rows_to_come, columns) == cells(heads_.size(), rows_to_come_, columns_) &&
+      columns == columns_ && numbers == numbers_;
   if (!same_shape) beginResetModel();
   source_ = std::move(source);
   heads_ = std::move(heads);
