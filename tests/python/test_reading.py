@@ -168,8 +168,8 @@ class Reading(InFolder):
             written.pop()
         self.assertEqual(self.tokens_of(heads, "decoder.layer0"), tokenizer.convert_ids_to_tokens(written))
         self.assertEqual(len(heads.notes), 1)
-        self.assertRegex(heads.notes[0], '^the decoder reads what the model writes, ".*": (all of it|the first 32 '
-                                         'tokens), always the likeliest. --decoder-text gives it another text$')
+        self.assertRegex(heads.notes[0], '^the decoder reads what the model writes, ".*" \\((all of it|its first 32 '
+                                         'tokens); the likeliest token each time\\)')
 
     def test_a_text_can_be_given_to_the_decoder(self):
         reading = ReadingModel(self.t5(), self.tokenizer())
@@ -186,7 +186,7 @@ class Reading(InFolder):
         heads = ReadingModel(self.t5("T5Model"), self.tokenizer()).heads(Request("the cat sat"))
         self.assertEqual(self.tokens_of(heads, "decoder.layer0"), ["[UNK]", "the", "cat", "sat"])
         self.assertEqual(heads.notes, ["the decoder reads the same text, as the model cannot write one (it has no head "
-                                       "that writes). --decoder-text gives it another text"])
+                                       "that writes). The field Decoder, or --decoder-text, gives it another text"])
 
     def test_writing_can_be_cancelled(self):
         class Enough(BaseException):

@@ -18,6 +18,7 @@ MOST_PREFIX = 32  # tokens before the patches of an image: class and register to
 LETTERS_A_TOKEN = 64  # a longer beginning of a text is not given to the tokenizer
 MOST_WRITTEN = 32  # tokens that a model with a decoder writes, unless a text for the decoder is given
 SOUNDS = ("input_features", "input_values")  # what models of sounds call their input
+OTHER_TEXT = "The field Decoder, or --decoder-text, gives it another text"
 
 
 class Request(NamedTuple):
@@ -146,14 +147,13 @@ class ReadingModel:
                 raise
             words = str(error).splitlines()[:1]
             why = ": ".join(words if isinstance(error, FoveaError) else [type(error).__name__, *words])
-            notes.append(f"the decoder reads the same text, as the model cannot write one ({why}). --decoder-text "
-                         "gives it another text")
+            notes.append(f"the decoder reads the same text, as the model cannot write one ({why}). {OTHER_TEXT}")
             return self._behind_start(inputs["input_ids"][:, : limit - 1])
         text = self.tokenizer.decode(written[0], skip_special_tokens=True).strip()
         ended = written.shape[-1] > 1 and int(written[0, -1]) in self._ends()
-        notes.append(f'the decoder reads what the model writes, "{text}": '
-                     f'{"all of it" if ended else f"the first {most} tokens"}, always the likeliest. --decoder-text '
-                     "gives it another text")
+        notes.append(f'the decoder reads what the model writes, "{text}" '
+                     f'({"all of it" if ended else f"its first {most} tokens"}; the likeliest token each time). '
+                     + OTHER_TEXT)
         return written[:, :-1] if ended else written  # nothing follows the last token
 
     def _behind_start(self, ids: Any) -> Any:
