@@ -80,12 +80,15 @@ Facts::Rows facts_of_source(const std::string& path, const std::string& content_
   if (address.input) rows.emplace_back("Input", *address.input);
   rows.emplace_back(address.input ? "SHA-256 of input and model" : "SHA-256 of the model",
                     content_hash);
-  if (!address.text) return rows;
-  const auto bytes = QByteArray::fromStdString(*address.text);
-  rows.emplace_back("Text", first_words(*address.text));
-  rows.emplace_back(
-      "SHA-256 of the text",
-      QCryptographicHash::hash(bytes, QCryptographicHash::Sha256).toHex().toStdString());
+  const auto add_text = [&](const std::string& what, const std::optional<std::string>& text) {
+    if (!text) return;
+    const auto hash =
+        QCryptographicHash::hash(QByteArray::fromStdString(*text), QCryptographicHash::Sha256);
+    rows.emplace_back(what, first_words(*text));
+    rows.emplace_back("SHA-256 of it", hash.toHex().toStdString());
+  };
+  add_text("Text", address.text);
+  add_text("Text of the decoder", address.decoder_text);
   return rows;
 }
 
@@ -132,16 +135,16 @@ class HeadPages {
   }
 
   /// `first` is the column of the first panels.
-  Figure figure_of(std::vector<std::vector<Panel>> rows, std::size_t across, int first) {
+  Figure figure_of(std::vector<std::vector<Panel>> rows, std::size_t across, std::size_t first) {
     FigureStyle style;
     style.width = page_text_width;
     style.captions = Captions::line;  // what they leave out is in the tables of the report
     style.settings = settings_;
-    std::erase_if(style.settings.ranges, [&](ColourRange& range) {
-      if (range.column < 0) return false;
-      range.column -= first;
-      return range.column < 0;
-    });
+    style.settings.ranges =
+        with_moved_columns(settings_.ranges, [&](std::size_t column) -> std::optional<std::size_t> {
+          if (column < first) return {};
+          return column - first;
+        });
     // A few panels get the size of those in a full row.
     style.width *= std::max(across, std::size_t(1)) / static_cast<double>(columns_a_figure);
     return {
@@ -185,7 +188,7 @@ class HeadPages {
                  begin == 0 ? "From above: the weights P, their error against exact attention, "
                               "and the pairs that are computed. Rows are queries, columns keys."
                             : "The same for the other variants.",
-                 static_cast<int>(begin));
+                 begin);
     }
   }
 

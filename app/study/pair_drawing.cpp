@@ -1,6 +1,7 @@
 #include "study/pair_drawing.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "input/session_file.h"
 #include "study/session_editor.h"

@@ -25,11 +25,10 @@ bool move_item(std::vector<T>& items, int from, int to) {
 
 /// Ranges of single panels go with their columns; `order` has the old number of each column.
 void follow_columns(std::vector<ColourRange>& ranges, const std::vector<int>& order) {
-  std::erase_if(ranges, [&](ColourRange& range) {
-    if (range.column < 0) return false;
-    const auto it = std::ranges::find(order, range.column);
-    range.column = int(it - order.begin());
-    return it == order.end();
+  ranges = with_moved_columns(ranges, [&](std::size_t column) -> std::optional<std::size_t> {
+    const auto it = std::ranges::find(order, static_cast<int>(column));
+    if (it == order.end()) return {};
+    return it - order.begin();
   });
 }
 

@@ -1,6 +1,7 @@
 #include "study/session_history.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace fovea {
 namespace {

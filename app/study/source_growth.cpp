@@ -75,6 +75,7 @@ void SourceGrowth::start(std::shared_ptr<const Source> there, RestOfSource rest)
   stop();
   work_ = std::make_shared<Work>();
   expected_ = rest.expected;
+  path_ = there->path;
   thread_.start(
       [this, work = work_, there = std::move(there), more = std::move(rest.more)]() mutable {
         work->run(std::move(there), more, [&] {

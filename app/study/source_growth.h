@@ -36,6 +36,8 @@ class SourceGrowth : public QObject {
   bool runs() const { return work_ != nullptr; }
   /// 0 if that is not known.
   Index expected() const { return expected_; }
+  /// The path of the source that grows, or has grown.
+  const std::string& path() const { return path_; }
 
  signals:
   /// More layers are there, in the same order. At the end another order is possible: layers of
@@ -50,6 +52,7 @@ class SourceGrowth : public QObject {
 
   std::shared_ptr<Work> work_;  // null: nothing is waited for
   Index expected_ = 0;
+  std::string path_;
   QTimer timer_;
   QThreadPool thread_;
 };

@@ -73,6 +73,11 @@ OpenedSource read(const SourceToOpen& from, LastModel& last_model, LayerCounts& 
           std::move(rest)};
 }
 
+bool is_same_model(const std::string& a, const std::string& b) {
+  return is_model_address(a) && is_model_address(b) &&
+         parse_model_address(a).folder == parse_model_address(b).folder;
+}
+
 }  // namespace
 
 void compute_layers(const Source& source, Index last, const Run& run) {
@@ -95,7 +100,8 @@ Session with_content_of(const Session& other, Session session) {
 
 void SourceOpening::open(SourceToOpen next) {
   const bool waits = !next.new_source && source_;
-  if (!next.new_source) growth_.stop();  // its model is to read something else
+  if (!next.new_source || is_same_model(next.what, growth_.path()))
+    growth_.stop();  // its model is to read something else
   (next.new_source ? source_ : content_) = std::move(next);
   if (!waits) read_pending();
 }

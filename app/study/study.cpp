@@ -77,8 +77,11 @@ Study::Study(std::unique_ptr<Backend> backend, std::shared_ptr<Background> backg
     update_later();
   });
   connect(&opening_, &SourceOpening::failed, this,
-          [this](const SourceToOpen&, const QString& message) {
+          [this](const SourceToOpen& what, const QString& message) {
             report_not_opened();
+            // The model of what is shown cannot be read again either.
+            if (partial_ && what.what == session().source && !growing())
+              return end_growth(message.toStdString());
             read_again_if_partial();
             if (message.isEmpty()) return;
             const auto report = [this, message] { emit reported(message); };
@@ -440,8 +443,10 @@ void Study::cancel() {
   if (reads_drawn_pairs()) return requests_.cancel({RequestKind::drawn_pairs}), update_later();
   const bool was_opening = opening();
   opening_.cancel();
-  if (partial_) end_growth("the others were cancelled, and come when it is read again");
+  if (partial_ && !was_opening)
+    end_growth("the others were cancelled, and come when it is read again");
   requests_.pause();
+  if (was_opening) read_again_if_partial();
   if (was_opening) report_not_opened();
   update_later();
 }

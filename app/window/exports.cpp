@@ -167,7 +167,9 @@ void Exports::report_to(const QString& path) {
   const std::vector<ColumnTree> trees =
       moved_trees(study.trees(), study.session().columns, session.columns);
   session.settings.ranges =
-      moved_ranges(std::move(session.settings.ranges), study.session().columns, session.columns);
+      with_moved_columns(study.session().settings.ranges, [&](std::size_t column) {
+        return moved_column(study.session().columns, session.columns, column);
+      });
   const Recipe recipe = recipe_for(path, "report");
   BackendChoice choice;
   choice.backend = study.backend().id();

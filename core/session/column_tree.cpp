@@ -34,10 +34,9 @@ std::vector<ColumnTree> moved_trees(std::vector<ColumnTree> trees, const std::ve
                                     const std::vector<Column>& to) {
   std::vector<ColumnTree> moved;
   for (ColumnTree& tree : trees) {
-    if (tree.column >= from.size()) continue;
-    const auto place = std::ranges::find(to, from[tree.column]);
-    if (place == to.end()) continue;
-    tree.column = place - to.begin();
+    const auto place = moved_column(from, to, tree.column);
+    if (!place) continue;
+    tree.column = *place;
     moved.push_back(std::move(tree));
   }
   return moved;

@@ -48,17 +48,28 @@ std::optional<T> find_in(std::span<const Choice<T>> names, const std::string& te
 
 }  // namespace
 
-std::vector<ColourRange> moved_ranges(std::vector<ColourRange> ranges,
-                                      const std::vector<Column>& from,
-                                      const std::vector<Column>& to) {
-  std::erase_if(ranges, [&](ColourRange& range) {
-    if (range.column < 0) return false;
-    if (range.column >= std::ssize(from)) return true;
-    const auto place = std::ranges::find(to, from[range.column]);
-    range.column = static_cast<int>(place - to.begin());
-    return place == to.end();
-  });
-  return ranges;
+std::optional<std::size_t> moved_column(const std::vector<Column>& from,
+                                        const std::vector<Column>& to, std::size_t column) {
+  if (column >= from.size()) return {};
+  auto equal = std::count(from.begin(), from.begin() + std::ptrdiff_t(column), from[column]);
+  for (std::size_t place = 0; place < to.size(); ++place)
+    if (to[place] == from[column] && equal-- == 0) return place;
+  return {};
+}
+
+std::vector<ColourRange> with_moved_columns(
+    const std::vector<ColourRange>& ranges,
+    const std::function<std::optional<std::size_t>(std::size_t column)>& place) {
+  std::vector<ColourRange> moved;
+  for (ColourRange range : ranges) {
+    if (range.column >= 0) {
+      const auto column = place(range.column);
+      if (!column) continue;
+      range.column = static_cast<int>(*column);
+    }
+    moved.push_back(range);
+  }
+  return moved;
 }
 
 const ColourRange* ViewSettings::range_of(View view, int column) const {

@@ -2,6 +2,7 @@
 // It is a plain value: undo is a stack of Sessions, a session file is one written down.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -74,10 +75,14 @@ struct ColourRange {
   friend bool operator==(const ColourRange&, const ColourRange&) = default;
 };
 
-/// The ranges with the new places of their columns; those of columns that are gone are dropped.
-std::vector<ColourRange> moved_ranges(std::vector<ColourRange> ranges,
-                                      const std::vector<Column>& from,
-                                      const std::vector<Column>& to);
+/// Where a column of `from` is in `to`; equal columns keep their order. Nothing if it is gone.
+std::optional<std::size_t> moved_column(const std::vector<Column>& from,
+                                        const std::vector<Column>& to, std::size_t column);
+/// The ranges with the places that their columns have now; those of columns without one are
+/// dropped.
+std::vector<ColourRange> with_moved_columns(
+    const std::vector<ColourRange>& ranges,
+    const std::function<std::optional<std::size_t>(std::size_t column)>& place);
 
 struct ViewSettings {
   Norm norm = Norm::log;

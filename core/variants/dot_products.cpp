@@ -36,15 +36,20 @@ std::vector<double> in_groups(MatrixView q, IndexRange queries) {
 }  // namespace
 
 DoubleKeys::DoubleKeys(MatrixView keys) : count_(keys.rows), d_(keys.cols) {
-  require_memory(static_cast<double>(sizeof(double)) * static_cast<double>(count_ * d_),
-                 "a copy of " + plural(count_, "key") + " in double precision", fewer_tokens);
   blocks_.resize(number_of_blocks(count_, side) * d_ * side);
   for (Index j = 0; j < count_; ++j)
     for (Index c = 0; c < d_; ++c) block(j / side)[c * side + j % side] = double{keys(j, c)};
 }
 
-void DoubleKeys::products(MatrixView q, IndexRange queries, IndexRange keys, double* out) const {
-  const Index width = keys.size(), rows = queries.size();
+void DoubleKeys::require_room(MatrixView keys) {
+  require_memory(static_cast<double>(sizeof(double)) *
+                     static_cast<double>(number_of_blocks(keys.rows, side) * side * keys.cols),
+                 "a copy of " + plural(keys.rows, "key") + " in double precision", fewer_tokens);
+}
+
+void DoubleKeys::products(MatrixView q, IndexRange queries, IndexRange keys, double* out,
+                          Index stride) const {
+  const Index rows = queries.size();
   const std::vector<double> packed = in_groups(q, queries);
   std::array<double, group * side> beside;  // products of a block that is not wanted whole
   for (Index b = keys.begin / side; b * side < keys.end; ++b) {
@@ -52,7 +57,9 @@ void DoubleKeys::products(MatrixView q, IndexRange queries, IndexRange keys, dou
     for (Index i = 0; i < rows; i += group) {
       double* to[group];
       const Index some = std::min(group, rows - i);
-      const auto place = [&](Index r) { return out + (i + r) * width + wanted.begin - keys.begin; };
+      const auto place = [&](Index r) {
+        return out + (i + r) * stride + wanted.begin - keys.begin;
+      };
       for (Index r = 0; r < group; ++r)
         to[r] = wanted.size() == side && r < some ? place(r) : beside.data() + r * side;
       loops().wide_products(packed.data() + i * d_, static_cast<int>(d_), block(b), to);
@@ -62,8 +69,14 @@ void DoubleKeys::products(MatrixView q, IndexRange queries, IndexRange keys, dou
   }
 }
 
+// Keys of a few blocks at a time stay in a cache.
 void dot_products(MatrixView q, IndexRange queries, MatrixView k, IndexRange keys, double* out) {
-  DoubleKeys(k.slice(keys)).products(q, queries, {0, keys.size()}, out);
+  constexpr Index together = 8 * side;
+  for (Index first = 0; first < keys.size(); first += together) {
+    const Index some = std::min(together, keys.size() - first);
+    DoubleKeys(k.slice({keys.begin + first, keys.begin + first + some}))
+        .products(q, queries, {0, some}, out + first, keys.size());
+  }
 }
 
 double largest_product(const double* products, Index count) {

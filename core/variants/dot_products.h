@@ -12,13 +12,14 @@
 
 namespace fovea {
 
-/// Keys as the loops of a back end read them, in double. Throws UnavailableError if they do not fit
-/// into memory.
+/// Keys as the loops of a back end read them, in double.
 class DoubleKeys {
  public:
   explicit DoubleKeys(MatrixView keys);
-  /// out[i][j] = q_i . k_j of some queries and keys, row-major, without the scale.
-  void products(MatrixView q, IndexRange queries, IndexRange keys, double* out) const;
+  /// Throws UnavailableError if these keys do not fit into memory.
+  static void require_room(MatrixView keys);
+  /// out[i * stride + j] = q_i . k_j of some queries and keys, without the scale.
+  void products(MatrixView q, IndexRange queries, IndexRange keys, double* out, Index stride) const;
 
  private:
   const double* block(Index b) const { return blocks_.data() + b * d_ * isa::wide_keys; }
@@ -28,7 +29,8 @@ class DoubleKeys {
   std::vector<double> blocks_;  // [blocks of keys, d, isa::wide_keys]; 0 beyond the last key
 };
 
-/// DoubleKeys::products of keys that are needed once.
+/// out[i][j] = q_i . k_j of some queries and keys, row-major, without the scale: of keys that are
+/// needed once.
 void dot_products(MatrixView q, IndexRange queries, MatrixView k, IndexRange keys, double* out);
 
 /// The largest of some products that is a number; -inf if there is none.

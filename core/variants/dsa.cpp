@@ -118,14 +118,15 @@ class DsaPlanner {
     const auto stage = planning_.run.profile.stage("select");
     std::vector<std::int32_t> selected(static_cast<std::size_t>(at(queries())), -1);
     std::vector<double> pairs(static_cast<std::size_t>(queries()));
-    constexpr Index strip = 64;
+    constexpr Index strip = 32;
+    DoubleKeys::require_room(problem_.k);
     const DoubleKeys all_keys(problem_.k);
     const double least = p_.activation == Activation::relu ? 0 : -HUGE_VAL;
     planning_.backend.share_out((queries() + strip - 1) / strip, planning_.run, [&](Index turn) {
       const IndexRange rows{turn * strip, std::min(queries(), (turn + 1) * strip)};
       const IndexRange cols{0, keys_of(rows.end - 1).end};
       std::vector<double> scores(static_cast<std::size_t>(rows.size() * cols.size()));
-      all_keys.products(problem_.q, rows, cols, scores.data());
+      all_keys.products(problem_.q, rows, cols, scores.data(), cols.size());
       std::vector<std::int32_t> some;
       for (Index i = rows.begin; i < rows.end; ++i) {
         const IndexRange near = keys_of(i);

@@ -38,6 +38,7 @@ double largest_admitted(const PairMask& mask, Index query, const double* values,
 
 Plan plan_msa(const Problem& problem, const MsaParameters& p, Planning& planning) {
   const KeyBlocks all{problem.keys(), p.block};
+  DoubleKeys::require_room(problem.k);
   const DoubleKeys all_keys(problem.k);
   // The products of some keys at a time stay in a cache.
   const Index together = std::max<Index>(1, cached_keys / p.block);
@@ -47,7 +48,7 @@ Plan plan_msa(const Problem& problem, const MsaParameters& p, Planning& planning
       const IndexRange some{first, std::min(blocks.end, first + together)};
       const IndexRange keys = all.tokens(some);
       products.resize(static_cast<std::size_t>(queries.size() * keys.size()));
-      all_keys.products(problem.q, queries, keys, products.data());
+      all_keys.products(problem.q, queries, keys, products.data(), keys.size());
       for (Index i = queries.begin; i < queries.end; ++i) {
         const Index row = i - queries.begin;
         const double* its = products.data() + row * keys.size() - keys.begin;

@@ -107,6 +107,9 @@ TEST_CASE("selectors: products are the same sums in every instruction set") {
     }
   std::vector<const char*> names{"sse2"};
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) names.push_back("avx2");
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))
+    names.push_back("avx512");
   std::vector<double> queries, keys;
   for (Index c = 0; c < d; ++c) {
     for (Index i = 0; i < isa::wide_queries; ++i) queries.push_back(double{q(i, c)});
@@ -121,6 +124,39 @@ TEST_CASE("selectors: products are the same sums in every instruction set") {
     loops_named(name).wide_products(queries.data(), static_cast<int>(d), keys.data(), sums.data());
     CHECK(found.back() == found.front());
   }
+  for (const char* name : names) {
+    CAPTURE(name);
+    std::vector<double> scores = found.front();
+    scores[5] = std::numeric_limits<double>::quiet_NaN();
+    scores[77] = -HUGE_VAL;
+    for (const Index count : {0, 1, 7, 16, 33, 128}) {
+      double most = -HUGE_VAL;
+      for (Index i = 0; i < count; ++i) most = scores[i] > most ? scores[i] : most;
+      CHECK(loops_named(name).largest(scores.data(), count) == most);
+      std::vector<std::uint32_t> order(count);
+      const isa::Orders ends = loops_named(name).orders(scores.data(), count, -1, order.data());
+      for (Index i = 0; i < count; ++i) {
+        CHECK((order[i] >= ends.lowest && order[i] <= ends.highest));
+        for (Index j = 0; j < i; ++j) {
+          const auto as_ordered = [&](Index at) {
+            return std::isnan(scores[at]) ? -HUGE_VALF
+                                          : static_cast<float>(std::max(scores[at], -1.0));
+          };
+          CHECK((order[i] < order[j]) == (as_ordered(i) < as_ordered(j)));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("selectors: scores below the least count as equal, and the first of them are taken") {
+  std::vector<std::int32_t> items{0, 1, 2, 3, 4, 5};
+  const std::vector<double> scores{-3, 2, -1, -7, 1, -2};
+  keep_largest(items, scores.data(), 4, 0);
+  CHECK(items == std::vector<std::int32_t>{0, 1, 2, 4});
+  items = {1, 2, 3, 5};
+  keep_largest(items, scores.data(), 2, 0);
+  CHECK(items == std::vector<std::int32_t>{1, 2});
 }
 
 // Public reports: MoBA#23, #27, #38.

@@ -72,7 +72,7 @@ class Reading(InFolder):
         self.assertEqual(parts[0].metadata["layout"], "[H,n,d]")
         self.assertEqual(parts[1].metadata["layer1.causal"], "true")
         self.assertNotIn("layer1.tokens", parts[1].metadata)  # said once
-        self.assertEqual(model.description()["calls"], 2)
+        self.assertEqual(model.expected_layers(Request("the cat")), 2)
 
     def test_a_layer_is_given_before_the_next_one_runs(self):
         ran = []
@@ -129,7 +129,7 @@ class Reading(InFolder):
         config = self.transformers.BartConfig(
             vocab_size=len(WORDS), d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4,
             decoder_attention_heads=4, encoder_ffn_dim=32, decoder_ffn_dim=32, max_position_embeddings=40,
-            pad_token_id=0, bos_token_id=0, eos_token_id=2, decoder_start_token_id=2, forced_eos_token_id=None, **more)
+            pad_token_id=0, bos_token_id=0, eos_token_id=2, decoder_start_token_id=2, **{"forced_eos_token_id": None, **more})
         return getattr(self.transformers, kind)(config).eval()
 
     def t5(self, kind="T5ForConditionalGeneration"):
@@ -170,6 +170,22 @@ class Reading(InFolder):
         self.assertEqual(len(heads.notes), 1)
         self.assertRegex(heads.notes[0], '^the decoder reads what the model writes, ".*" \\((all of it|its first 32 '
                                          'tokens); the likeliest token each time\\)')
+
+    def test_a_text_that_the_model_was_made_to_end_is_not_all_of_it(self):
+        model, tokenizer = self.bart(forced_eos_token_id=2), self.tokenizer()
+        model.lm_head.weight.data[2] = -10  # it never ends by itself
+        model.final_logits_bias[0, 2] = -1e4
+        heads = ReadingModel(model, tokenizer).heads(Request("the cat sat"))
+        self.assertRegex(heads.notes[0], r'^the decoder reads what the model writes, ".*" \(its first 31 tokens; the ')
+        self.assertEqual(len(self.tokens_of(heads, "decoder.layer0")), 32)
+
+    def test_a_text_for_the_decoder_of_a_model_of_pictures_is_refused(self):
+        import numpy
+
+        processor = self.transformers.ViTImageProcessor(size={"height": 32, "width": 32})
+        with self.assertRaisesRegex(FoveaError, "no decoder beside an encoder"):
+            ReadingModel(self.vit(), processor=processor).heads(
+                Request(picture=numpy.zeros((40, 40, 3), numpy.uint8), decoder_text="sat"))
 
     def test_a_text_can_be_given_to_the_decoder(self):
         reading = ReadingModel(self.t5(), self.tokenizer())

@@ -5,6 +5,24 @@
 
 using namespace fovea;
 
+TEST_CASE("equal columns keep their ranges and their order when columns move") {
+  const Column exact{"exact", {}, 0}, tree{"tf", {}, 0}, window{"window", {}, 0};
+  const std::vector<Column> from{window, tree, tree, exact}, to{exact, tree, tree};
+  CHECK(moved_column(from, to, 1) == 1);
+  CHECK(moved_column(from, to, 2) == 2);
+  CHECK(moved_column(from, to, 3) == 0);
+  CHECK_FALSE(moved_column(from, to, 0));
+  CHECK_FALSE(moved_column(from, to, 4));
+  CHECK_FALSE(moved_column(from, {tree}, 2));
+  const auto moved =
+      with_moved_columns({{View(), -1, 0, 1}, {View(), 0, 0, 2}, {View(), 2, 0, 3}},
+                         [&](std::size_t column) { return moved_column(from, to, column); });
+  REQUIRE(moved.size() == 2);
+  CHECK(moved[0].column == -1);
+  CHECK(moved[1].column == 2);
+  CHECK(moved[1].high == 3);
+}
+
 TEST_CASE("session: a column goes on where it is, else the same variant at its place") {
   const Column exact{.variant = "exact", .values = {}, .seed = 0};
   const Column first{.variant = "hyper", .values = {}, .seed = 1};

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "model_elsewhere.h"
 #include "study/event_loop.h"
@@ -137,6 +138,32 @@ TEST_CASE("a text that cannot be read leaves the one before, with all of its lay
   for (const int layer : {1, 2}) t.model.let(layer);
   REQUIRE(t.has(3));
   CHECK(t.study.source()->sequence.tokens.size() == 3);
+}
+
+TEST_CASE("a model that cannot be read again leaves what is there, marked, and is tried no more") {
+  Growing t("waits");
+  int failures = 0;
+  QObject::connect(&t.study, &Study::not_opened, &t.study, [&] { ++failures; });
+  t.study.open(t.model.address(three_words));
+  REQUIRE(t.has(1));
+  std::filesystem::rename(t.model.folder(), t.model.folder() + " elsewhere");
+  t.read("four five");
+  CHECK(wait_until([&] { return t.reported.find("Only the first 1 layer") != t.reported.npos; }));
+  CHECK(wait_until([&] { return t.study.settled() && !t.study.opening(); }));
+  CHECK(failures == 2);  // the other text, and what is shown
+  CHECK(t.layers() == 1);
+  CHECK_FALSE(t.study.growing());
+  CHECK(t.study.source()->path == t.model.address(three_words));
+}
+
+TEST_CASE(
+    "another text of a model that is opened as a new source does not wait for the one before") {
+  Growing t("waits");
+  t.study.open(t.model.address(three_words));
+  REQUIRE(t.has(1));
+  t.study.open(t.model.address("four five"));
+  CHECK(wait_until([&] { return t.study.source()->path == t.model.address("four five"); }));
+  CHECK(t.has(1));
 }
 
 TEST_CASE("what is cancelled between two layers is marked, and can be read again") {

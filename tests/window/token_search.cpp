@@ -40,6 +40,11 @@ TEST_CASE("words that tokens keep apart are found with the space between them") 
   CHECK(places(bytes, "the fo") == Places{{0, 3}});
   CHECK(places(bytes, "\u00c4 \u00c4") == Places{{6, 8}});
   CHECK(places(bytes, " of") == Places{{4, 5}});
+  CHECK(places(bytes, "of ") == Places{{4, 5}});  // a word is still to come
+  const std::vector<std::string> lines{"foo",          "\u21b5", "bar", " baz",
+                                       "\u21b5\u21b5", "foo",    "bar"};
+  CHECK(places(lines, "foobar") == Places{{5, 7}});
+  CHECK(places(lines, "foo bar") == Places{{0, 3}, {5, 7}});
 }
 
 TEST_CASE("numbers of tokens without names are not joined") {

@@ -107,8 +107,9 @@ std::vector<std::vector<Panel>> panels_of(RenderOptions& options, const Source& 
   const std::vector<Column> columns = columns_of(options, problem);
   if (options.session) {
     options.trees = moved_trees(std::move(options.trees), options.session->columns, columns);
-    options.settings.ranges =
-        moved_ranges(std::move(options.settings.ranges), options.session->columns, columns);
+    options.settings.ranges = with_moved_columns(options.settings.ranges, [&](std::size_t column) {
+      return moved_column(options.session->columns, columns, column);
+    });
   }
   if (!options.width && options.preset.empty()) figure.style.width = usual_width(columns.size());
   session = session_of(options, source, columns, problem.lengths());

@@ -52,8 +52,9 @@ void run_report(ReportOptions options, const CLI::App& command, const Console& c
   const std::vector<Column> columns = columns_of_head(options, problem, notes);
   if (options.session) {
     options.trees = moved_trees(std::move(options.trees), options.session->columns, columns);
-    options.settings.ranges =
-        moved_ranges(std::move(options.settings.ranges), options.session->columns, columns);
+    options.settings.ranges = with_moved_columns(options.settings.ranges, [&](std::size_t column) {
+      return moved_column(options.session->columns, columns, column);
+    });
   }
   Profile profile;
   Run run{profile, console.stop};

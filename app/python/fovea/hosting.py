@@ -131,7 +131,7 @@ class _Host:
             count += 1
 
         if message.content.get("parts") is True:
-            of = len(request.layers) if request.layers is not None else self._model.description().get("calls")
+            of = self._model.expected_layers(request)
             said = {} if of is None else {"of": of}
             request = request._replace(give=give)
         heads = self._model.heads(request)

@@ -68,13 +68,22 @@ class ReadingModel:
                       if reader is not None],
             "layers": getattr(config, "num_hidden_layers", None),
             "heads": getattr(config, "num_attention_heads", None),
-            "calls": self._calls(),
             "most_tokens": self._positions(),
             "computed_by": self._computed_by(),
         }
 
+    def expected_layers(self, request: Request) -> Optional[int]:
+        """How many layers of attention the answer to a request will have, if that is known."""
+        if request.layers is not None:
+            return len(request.layers)
+        config = getattr(self.model, "config", None) if request.picture is not None else self._text_config()
+        count = getattr(getattr(config, "vision_config", None) or config, "num_hidden_layers", None)
+        return count if isinstance(count, int) and not self._has_decoder() else None
+
     def heads(self, request: Request) -> Heads:
         """Raises FoveaError for what the model cannot read, or has no attention that is seen."""
+        if request.decoder_text is not None and (not self._has_decoder() or self.tokenizer is None):
+            raise FoveaError(f"{self.name} has no decoder beside an encoder; expected one text (no --decoder-text)")
         if request.picture is not None:
             return self._heads_of_picture(request)
         return self._heads_of_text(request)
@@ -105,8 +114,6 @@ class ReadingModel:
         model = self.model
         if self._has_decoder():
             return self._heads_of_both(inputs, [self.tokenizer.convert_ids_to_tokens(ids)], request, notes)
-        if request.decoder_text is not None:
-            raise FoveaError(f"{self.name} has no decoder beside an encoder; expected one text (no --decoder-text)")
         if _has_both(model):
             model = model.text_model
         else:
@@ -134,6 +141,7 @@ class ReadingModel:
         limit = min(request.max_tokens, self._positions() or request.max_tokens)
         if request.decoder_text is not None:
             given = self.tokenizer(text_target=request.decoder_text, return_tensors="pt")["input_ids"]
+            given = self._without_end(given)
             if given.shape[-1] >= limit:
                 notes.append(f"the decoder reads the first {limit - 1} tokens of its text, which has {given.shape[-1]}")
             return self._behind_start(given[:, : limit - 1])
@@ -148,19 +156,23 @@ class ReadingModel:
             words = str(error).splitlines()[:1]
             why = ": ".join(words if isinstance(error, FoveaError) else [type(error).__name__, *words])
             notes.append(f"the decoder reads the same text, as the model cannot write one ({why}). {OTHER_TEXT}")
-            return self._behind_start(inputs["input_ids"][:, : limit - 1])
+            return self._behind_start(self._without_end(inputs["input_ids"])[:, : limit - 1])
         text = self.tokenizer.decode(written[0], skip_special_tokens=True).strip()
-        ended = written.shape[-1] > 1 and int(written[0, -1]) in self._ends()
+        read = self._without_end(written) if written.shape[-1] > 1 else written  # nothing follows the last token
+        # Some models end a text that is cut off, too.
+        ended = read.shape[-1] < written.shape[-1] <= most
         notes.append(f'the decoder reads what the model writes, "{text}" '
-                     f'({"all of it" if ended else f"its first {most} tokens"}; the likeliest token each time). '
-                     + OTHER_TEXT)
-        return written[:, :-1] if ended else written  # nothing follows the last token
+                     f'({"all of it" if ended else f"its first {read.shape[-1] - 1} tokens"}; the likeliest token each '
+                     f"time). {OTHER_TEXT}")
+        return read
+
+    def _without_end(self, ids: Any) -> Any:
+        """The ids without the token that ends a text."""
+        return ids[:, :-1] if ids.shape[-1] > 0 and int(ids[0, -1]) in self._ends() else ids
 
     def _behind_start(self, ids: Any) -> Any:
-        """The ids without the token that ends a text, behind the one with which the decoder begins."""
+        """The ids behind the one with which the decoder begins."""
         torch = need("torch", "Running a model")
-        if ids.shape[-1] > 1 and int(ids[0, -1]) in self._ends():
-            ids = ids[:, :-1]
         configs = [getattr(self.model, "generation_config", None), self.model.config, self._text_config()]
         starts = [getattr(config, name, None) for name in ("decoder_start_token_id", "bos_token_id", "pad_token_id")
                   for config in configs]
@@ -169,8 +181,9 @@ class ReadingModel:
 
     def _ends(self) -> List[int]:
         """The tokens that end a text."""
-        ends = getattr(self.model.config, "eos_token_id", None)
-        return ends if isinstance(ends, list) else [] if ends is None else [ends]
+        configs = (self.model.config, getattr(self.model, "generation_config", None))
+        given = [getattr(config, "eos_token_id", None) for config in configs]
+        return [end for ends in given for end in (ends if isinstance(ends, list) else [ends])]
 
     def _has_decoder(self) -> bool:
         return bool(getattr(getattr(self.model, "config", None), "is_encoder_decoder", False))
@@ -180,11 +193,13 @@ class ReadingModel:
             raise FoveaError(f"{self.name} is a model of texts; expected a text")
         image = need("PIL.Image", "Reading a picture").fromarray(request.picture)
         inputs = self._on_device(dict(self.images(images=image, return_tensors="pt")))
-        if self._has_decoder() and self.tokenizer is not None:
-            return self._heads_of_both(inputs, None, request, [])
-        model = self.model.vision_model if _has_both(self.model) else getattr(self.model, "base_model", self.model)
         pixels = inputs.get("pixel_values")
         plain = getattr(pixels, "ndim", 0) == 4 and pixels.shape[1] == 3
+        if self._has_decoder() and self.tokenizer is not None:
+            both = self._heads_of_both(inputs, None, request, [])
+            seen = self._seen(pixels[0]) if plain else request.picture
+            return both._replace(arrays={**both.arrays, "picture": seen})
+        model = self.model.vision_model if _has_both(self.model) else getattr(self.model, "base_model", self.model)
         lengths: Set[int] = set()
 
         def of_picture(arrays: Dict[str, Any]) -> Dict[str, str]:
@@ -201,7 +216,9 @@ class ReadingModel:
             give(part._replace(arrays={**part.arrays, **first}, metadata=metadata))
             first.clear()
 
-        heads = self._run(model, inputs, None, request._replace(give=give and give_with_picture), [])
+        # The layers of a decoder take turns, and are known in the order of their names only at the end.
+        heads = self._run(model, inputs, None, request._replace(give=give and give_with_picture), [],
+                          at_once=self._has_decoder())
         return heads._replace(arrays={**heads.arrays, **first}, metadata={**heads.metadata, **of_picture(heads.arrays)})
 
     def _run(self, model: Any, inputs: Dict[str, Any], tokens: Optional[List[List[str]]], request: Request,
@@ -254,11 +271,6 @@ class ReadingModel:
     def _text_config(self) -> Any:
         config = getattr(self.model, "config", None)
         return config.get_text_config() if hasattr(config, "get_text_config") else config
-
-    def _calls(self) -> Optional[int]:
-        """How many layers of attention the model is expected to have."""
-        count = getattr(self._text_config(), "num_hidden_layers", None)
-        return count if isinstance(count, int) else None
 
     def _positions(self) -> Optional[int]:
         counts = [getattr(self._text_config(), "max_position_embeddings", None)]
