@@ -19,7 +19,8 @@ const std::string heads = "synthetic:clusters?n=48&d=8&heads=2&seed=1";
 /// Times, numbers of runs and their ratios, which are of a moment.
 bool is_timing(const std::string& line) {
   static const std::regex timing(
-      "^ *(plan|apply|upload|total|speed-up|exact attention|time)  |^[0-9]+ %| × \\(");
+      "^ *(plan|apply|upload|total|speed-up|exact attention|time)  |^[0-9]+ %| × \\(|medians of up "
+      "to");
   return std::regex_search(line, timing);
 }
 
@@ -47,10 +48,12 @@ std::string masked(std::string text, const std::vector<std::string>& folders) {
     for (std::size_t at; (at = text.find(folder)) != text.npos;)
       text.replace(at, folder.size(), "#");
   static const std::regex times(R"(\d[\d.,]*(e[+-]\d+)? ?(ns|µs|ms|s|min)\b)"),
-      processors("CPU[^,;]*"), sizes(R"(\d[\d.]* [KMGT]iB)"), threads(R"(\d+ threads?)");
+      processors("CPU[^,;]*"), sizes(R"(\d[\d.]* [KMGT]iB)"), threads(R"(\d+ threads?)"),
+      scratch("fovea-test-[A-Za-z0-9]+");
   text = std::regex_replace(text, times, "# s");
   text = std::regex_replace(text, sizes, "# B");
   text = std::regex_replace(text, threads, "# threads");
+  text = std::regex_replace(text, scratch, "#");
   return std::regex_replace(text, processors, "CPU #");
 }
 
@@ -163,7 +166,10 @@ TEST_CASE("what commands print of heads is as it was") {
 TEST_CASE("what commands print of texts, models and variants is as it was") {
   const TinyTextModel model;
   const TemporaryDirectory folder;
-  Said said({model.folder(), folder.path()});
+  const TemporaryDirectory one, two;
+  for (const TemporaryDirectory* inputs : {&one, &two}) inputs->write("1.txt", "the cat sat. a b");
+  two.write("2.txt", "a b c the cat");
+  Said said({model.folder(), folder.path(), one.path(), two.path()});
   const std::string policy = folder / "policy.json";
   const Words text{model.folder(), "--text", "the cat sat. a b"};
   for (const Words& command :
@@ -180,6 +186,11 @@ TEST_CASE("what commands print of texts, models and variants is as it was") {
                           joined({"heads", "--measures"}, text),
                           {"variants"},
                           {"variants", "h1d", "tf", "moba"},
+                          {"effect", model.folder(), "--input", one.path(), "--variant", "window",
+                           "--rounds", "0"},
+                          {"effect", model.folder(), "--input", two.path(), "--variant", "window",
+                           "--rounds", "0"},
+                          {"heads", model.folder(), "--input", two.path(), "--measures"},
                           {"paper"},
                           {"paper", "list"},
                           {"info", FOVEA_ASSETS "/text/fovea.txt", "--content"},
@@ -223,7 +234,7 @@ TEST_CASE("the numbers of papers are as they were") {
   for (const char* figure :
        {"rank-map", "hierarchy-cost", "sparse-patterns", "summary-columns", "exact-tree",
         "sampled-sums", "column-spread", "gradient-norms", "leaf-distributions"})
-    said.run({"paper", figure, "--json"});
+    for (const Words& form : {Words{}, {"--json"}}) said.run(joined({"paper", figure}, form));
   said.check("papers");
 }
 
@@ -294,6 +305,10 @@ TEST_CASE("the messages of wrong command lines are as they were") {
            {"compute", heads, "--variant", "exact", "--scale", "x"},
            {"compute", heads, "--variant", "exact", "--scale", "0"},
            {"compute", heads, "--variant", "exact", "--window", "0"},
+           {"compute", heads, "--variant", "exact", "--window", "-3"},
+           {"compute", heads, "--variant", "exact", "--window", "0x3"},
+           {"compute", heads, "--variant", "exact", "--window", "+3", "--no-metrics"},
+           {"compute", heads, "--variant", "exact", "--threads", "-1"},
            {"compute", heads, "--variant", "exact", "--softcap", "-1"},
            {"compute", heads, "--variant", "exact", "--causal", "--no-causal"},
            {"compute", heads, "--variant", "exact", "--memory", "1"},
@@ -388,4 +403,20 @@ TEST_CASE("the help, the manual page and completions are as they were") {
   said.run({"--help"});
   for (const char* format : {"bash", "zsh", "fish", "man", "json"}) said.run({"describe", format});
   said.check("help");
+}
+
+TEST_CASE("law: bench says of each stage from which time to which it is") {
+  const Ended ended =
+      run_program({"bench", "--n", "64", "--d", "8", "--variant", "h1d", "--repeat", "3"});
+  REQUIRE(ended.status == 0);
+  std::istringstream lines(ended.out);
+  int stages = 0;
+  static const std::regex stage(R"((plan|apply) .*[0-9])");
+  for (std::string line; std::getline(lines, line);)
+    if (std::regex_search(line, stage) && line.find("variant") == line.npos) {
+      CAPTURE(line);
+      CHECK(line.find("s - ") != line.npos);
+      ++stages;
+    }
+  CHECK(stages > 1);
 }

@@ -5,7 +5,9 @@
 
 #include "analysis/head_measures.h"
 #include "cli/program.h"
+#include "cli/reports/interaction_report.h"
 #include "messages.h"
+#include "report/text_table.h"
 #include "tiny_text_model.h"
 
 using namespace fovea;
@@ -127,4 +129,24 @@ TEST_CASE("law: every cell of heads --measures --csv is the number of that name 
       }
     }
   }
+}
+
+TEST_CASE("law: a table of a terminal has rows that end before its last column") {
+  std::ostringstream out;
+  print(out, TextTable{{"<name", "one", "two"}, {{"a"}, {"b", "10"}, {"c", "1", "200"}}});
+  CHECK(out.str() ==
+        "  name  one  two\n"
+        "  a\n"
+        "  b      10\n"
+        "  c       1  200\n");
+}
+
+TEST_CASE("the report of waiting times has the median, the 99th of a hundred and the longest") {
+  InteractionFigures figures;
+  for (int i = 1; i <= 101; ++i) figures.hover_ms.push_back(i);
+  std::ostringstream out;
+  print(out, figures);
+  CHECK(contains(out.str(), format_time(51) + ", p99 " + format_time(100) + ", longest " +
+                                format_time(101) + " (101)"));
+  CHECK(contains(out.str(), "not measured"));
 }

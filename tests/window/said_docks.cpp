@@ -164,7 +164,6 @@ TEST_CASE("what the sweep over n, the comparison and the learning dock say is as
   }));
   QTest::qWait(200);
   add(lines, "comparison", said_by(*dock));
-  add_painted(lines, *dock, {"QTableWidget"});
   for (const char* name : {"Spans", "Learning"}) {
     window->docks().show(name);
     REQUIRE(wait_until([&] { return window.settle() && !window.study().status().busy(); }));

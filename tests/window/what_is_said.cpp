@@ -34,7 +34,9 @@ namespace {
 constexpr int most_rows = 40;  // of a table
 
 /// What a time has to say changes with each round.
-const QString in_rounds = "in the same rounds";
+bool is_of_rounds(const QString& tip) {
+  return tip.contains("in the same round") || tip.contains("over rounds");
+}
 
 QString one_line(QString text) {
   text.replace("&nbsp;", " ");
@@ -126,7 +128,7 @@ void put_cells(Lines& lines, const QAbstractItemView& view) {
     QStringList cells;
     for (int column = 0; column < model->columnCount(); ++column) {
       const QModelIndex cell = model->index(row, column);
-      if (cell.data(Qt::ToolTipRole).toString().contains(in_rounds)) continue;
+      if (is_of_rounds(cell.data(Qt::ToolTipRole).toString())) continue;
       QStringList parts{one_line(cell.data().toString())};
       put(parts, "tip", cell.data(Qt::ToolTipRole).toString());
       put(parts, "spoken", cell.data(Qt::AccessibleTextRole).toString());
@@ -174,11 +176,11 @@ void put_widget(Lines& lines, const QWidget* widget, const QWidget& root) {
   if (!widget->isVisibleTo(&root) && widget != &root) return;
   if (is_inner(widget) || qobject_cast<const QStatusBar*>(widget)) return;
   QStringList parts;
-  if (widget->toolTip().contains(in_rounds))
+  if (is_of_rounds(widget->toolTip()))
     parts << "#";
   else
     put_own(parts, widget);
-  put(parts, "tip", widget->toolTip().section("\nHere: ", 0, 0));
+  if (!is_of_rounds(widget->toolTip())) put(parts, "tip", widget->toolTip());
   put(parts, "spoken", widget->accessibleName());
   put(parts, "description", widget->accessibleDescription());
   if (!widget->isEnabledTo(widget->parentWidget())) parts << "off";
