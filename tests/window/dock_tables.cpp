@@ -8,6 +8,7 @@
 #include <QComboBox>
 #include <QContextMenuEvent>
 #include <QDockWidget>
+#include <QEnterEvent>
 #include <QHeaderView>
 #include <QMenu>
 #include <QPointer>
@@ -21,6 +22,7 @@
 
 #include "figure/painter_ink.h"
 #include "input/session_file.h"
+#include "io/safetensors_writer.h"
 #include "views/views.h"
 #include "window/dialogs/add_column_dialog.h"
 #include "window/docks/pointer_box.h"
@@ -310,6 +312,8 @@ TEST_CASE("readings and texts of the docks are copied") {
   window->activateWindow();
   for (QLabel* label : {value, window->statusBar()->findChildren<QLabel*>().last()}) {
     CAPTURE(label->text().toStdString());
+    QEnterEvent enter(QPointF(1, 1), QPointF(1, 1), label->mapToGlobal(QPointF(1, 1)));
+    QApplication::sendEvent(label, &enter);  // a person selects what is under the pointer
     label->setFocus();
     label->setSelection(0, 3);
     QApplication::clipboard()->setText("before");
@@ -376,10 +380,14 @@ TEST_CASE("the inspector lists a pair in every column, and keeps its height") {
 }
 
 TEST_CASE("rich text has the colours of the theme that is chosen") {
-  Window window(small, {1600, 1000}, "light");
-  window->docks().show("Timing");
+  const QTemporaryDir dir;
+  const std::string path = dir.filePath("heads.safetensors").toStdString();
+  const std::vector<float> numbers(32 * 4, 0.5f);
+  write_safetensors(
+      path, {{"q", {32, 4}, numbers}, {"k", {32, 4}, numbers}, {"v", {32, 4}, numbers}}, {});
+  Window window(QString::fromStdString(path), {1600, 1000}, "light");
   REQUIRE(window.settle());
-  REQUIRE(wait_until([&] { return !texts(readings(window, "Worst query")).isEmpty(); }));
+  REQUIRE(wait_until([&] { return window->findChild<QLabel*>("mask_warning")->isVisible(); }));
   window->set_look("dark");
   QTest::qWait(50);
   int links = 0;
