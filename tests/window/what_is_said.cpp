@@ -39,7 +39,7 @@ bool is_of_rounds(const QString& tip) {
 }
 
 QString one_line(QString text) {
-  text.replace("&nbsp;", " ");
+  text.replace("&nbsp;", " ").replace(FOVEA_TESTS, "#").replace(FOVEA_ASSETS, "#");
   static const QRegularExpression times(R"(\d[\d.,]*(e[+-]\d+)?\s?(ns|µs|ms|s|min)\b)"),
       folders(R"((/[\w.+-]+)+/(assets|fovea[\w.-]*|tmp)/)"), processors(R"(CPU [^,;\n]*)"),
       threads(R"(\d+ threads?)");
