@@ -48,7 +48,8 @@ class Stopped(BaseException):
 def host(channel: Channel, model: Any, gone: Callable[[], None] = lambda: None) -> None:
     """Answers until the other process closes its end; requests run on this thread, one after the other.
 
-    `model` has `description()`, `heads(request)`, `effect(request, content)` and `effect_time(request, content)`.
+    `model` has `description()`, `expected_layers(request)`, `heads(request)`, `effect(request, content)` and
+    `effect_time(request, content)`.
     `gone` is called, on another thread, as soon as the other process has closed its end, while a request may still run.
     """
     channel.send({"hello": "fovea model", "version": VERSION, "model": model.description()})

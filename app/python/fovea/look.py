@@ -89,6 +89,9 @@ class Looking:
     def description(self) -> Any:
         return self._model.description()
 
+    def expected_layers(self, request: Request) -> Optional[int]:
+        return self._model.expected_layers(request)
+
     def heads(self, request: Request) -> Heads:
         with self._turn:
             return self._model.heads(request)
