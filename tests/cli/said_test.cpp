@@ -57,7 +57,8 @@ std::string masked(std::string text, const std::vector<std::string>& folders) {
   return std::regex_replace(text, processors, "CPU #");
 }
 
-/// The words of a page, without pictures, styles and tags.
+/// The words of a page, without pictures, styles and tags. The name of a device decides where its
+/// line is broken.
 std::string words_of_page(const std::string& page) {
   std::string words;
   for (std::size_t at = 0; at < page.size();) {
@@ -72,7 +73,8 @@ std::string words_of_page(const std::string& page) {
     const std::size_t past = page.find(end, tag);
     at = past == page.npos ? page.size() : past + end.size();
   }
-  return words;
+  static const std::regex device(R"(CPU[^,;]*,\s*\d+\s+threads?,\s*fp32)");
+  return std::regex_replace(words, device, "CPU, 1 thread, fp32");
 }
 
 class Said {
