@@ -59,7 +59,7 @@ class PaintedNotes : public QPaintEngine {
   }
 };
 
-/// Where notes are taken, with so many dots an inch.
+/// A paint device that takes notes, at a given number of dots an inch.
 class PaperForNotes : public QPaintDevice {
  public:
   PaperForNotes(PaintedNotes& notes, QSize size, int dpi) : notes_(notes), size_(size), dpi_(dpi) {}
