@@ -133,9 +133,15 @@ void Study::continue_source(std::shared_ptr<const Source> source) {
 void Study::grow(std::shared_ptr<const Source> source) {
   if (!begins_with(*source, *subject_.source)) {  // layers that came last are before the others
     Session next = session();
-    const std::string& shown = subject_.source->layers[std::size_t(next.layer)].name;
-    const auto place = std::ranges::find(source->layers, shown, &Layer::name);
-    if (place != source->layers.end()) next.layer = place - source->layers.begin();
+    const auto& before = subject_.source->layers;
+    const auto follow = [&](Index& layer) {
+      if (layer >= std::ssize(before)) return;
+      const auto place = std::ranges::find(source->layers, before[layer].name, &Layer::name);
+      if (place != source->layers.end()) layer = place - source->layers.begin();
+    };
+    follow(next.layer);
+    for (Column& column : next.columns)
+      if (column.held && column.held->source.empty()) follow(column.held->layer);
     const std::string what = source->path;
     return opening_.open({what, std::move(next), {}, false, std::move(source)});
   }

@@ -234,10 +234,15 @@ TEST_CASE("layers that come out of the order of their names are shown in it at t
   REQUIRE(t.has(1));
   run_events(300);  // in which layer0 would be shown
   CHECK(t.layers() == 1);
+  Session session = t.study.session();
+  session.columns[1].held = HeldHead{.source = {}, .layer = session.layer, .head = 1};
+  t.study.set_session(std::move(session));
   t.model.let(2);
   REQUIRE(t.has(3));
   CHECK(t.study.source()->layers[0].name == "layer0");
   CHECK(t.study.source()->layers[std::size_t(t.study.session().layer)].name == "layer1");
+  REQUIRE(t.study.session().columns[1].held);
+  CHECK(t.study.session().columns[1].held->layer == t.study.session().layer);
   REQUIRE(t.settles());
   CHECK(t.study.problem()->q(2, 3) == doctest::Approx(1 + 11.0 / 12));
   CHECK(t.reported.empty());
